@@ -96,16 +96,23 @@ bench_impaired() {
 	done
 }
 
-# The path becomes ten times as long at half time. What is read in the five seconds that begin ten of
-# the new round trips later.
+# The path becomes longer at half time. What is read in the five seconds that begin a second later.
 bench_longer() {
-	local run run_seconds change
+	local run run_seconds change mbit from to queue
 	vary_hosts
 	change=$(half "$run_seconds")
-	path="--rate 200mbit --delay 5ms --queue 8MB --schedule-ab ${change}s::95ms"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		vary_columns longer "200 Mbit/s, 10 to 100 ms" "longer $change" \
-			kernel "tcptuned, cubic"
+		while read -r mbit from to queue <&3; do
+			path="--rate ${mbit}mbit --delay $((from * 500))us --queue $queue
+				--schedule-ab ${change}s::$((to * 1000 - from * 500))us"
+			vary_columns longer "$mbit Mbit/s, $from to $to ms" "longer $change" kernel "tcptuned, cubic"
+		done 3<<-END
+			200 10 100 8MB
+			50 20 30 2500KB
+			50 20 40 2500KB
+			50 20 48 2500KB
+			50 20 80 2500KB
+		END
 	done
 }
 
