@@ -115,9 +115,9 @@ test_largest_flows_and_totals() {
 	shows 'min_rtt_seconds_bucket\{le="0.016384"' 6 "up to 16 ms"
 	shows min_rtt_seconds_count 6 "minimum RTTs"
 	expect_between "$(sample tcptuned_min_rtt_seconds_sum)" 0.06 0.07 "their sum"
-	# Round trips of senders and of receivers are counted separately.
+	# Round trips of senders and of receivers are counted separately, of one round in eight on a processor.
 	shows srtt_seconds_count "$(sample tcptuned_cwnd_segments_count)" "round trips of senders"
-	expect_between "$(sample tcptuned_receiver_rtt_seconds_count)" 3 \
+	expect_between "$(sample tcptuned_receiver_rtt_seconds_count)" 1 \
 		"$(sample tcptuned_advertised_window_bytes_count)" "of receivers"
 }
 
