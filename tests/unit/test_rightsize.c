@@ -47,9 +47,9 @@ TEST(several_in_a_deep_queue)
 }
 
 /*
- * The bytes of an interval exceed 31 bits, and in the third row 32. With windows of 256 MiB, which the README
- * names, the queue on a path of 10 Gbit/s and 100 ms is too short for a test. With larger ones it is not, and
- * 7/4 of rate x minimum RTT are held. In a data centre, the last row, an interval has 262 ms.
+ * With windows of 256 MiB, which the README names, the queue on a path of 10 Gbit/s and 100 ms is too short for a
+ * test. With larger ones it is not, and 7/4 of rate x minimum RTT are held; the last interval begins after the test.
+ * In the third row an interval has 5.2e9 bytes, more than 32 bits. In a data centre, the last row, it has 262 ms.
  */
 TEST(more_than_31_bits_in_an_interval)
 {
@@ -57,8 +57,8 @@ TEST(more_than_31_bits_in_an_interval)
 		struct path path;
 		double kernel_max, until_s, held;
 	} rows[] = {{{10000, 100, 0.5}, 256 << 20, 6, 0},
-		    {{10000, 100, 0.5}, 512 << 20, 14, 218.75e6},
-		    {{10000, 200, 0.5}, 512 << 20, 13, 0},
+		    {{10000, 100, 0.5}, 512 << 20, 15, 218.75e6},
+		    {{20000, 140, 0.5}, 1 << 30, 13, 0},
 		    {{100000, 0.1, 0.001}, 256 << 20, 1, 0}};
 
 	for_each_row (r, rows)

@@ -50,10 +50,10 @@
 /* An RTT that exceeds the minimum by less is not worth an experiment. */
 #define RIGHTSIZE_EXCESS_MIN_US 4000u
 
-/* An interval between marks has at least 2^18 us = 262 ms, 16 minimum RTTs, and so many samples. */
+/* An interval between marks has at least 2^18 us = 262 ms, 8 minimum RTTs, and so many samples. */
 #define RIGHTSIZE_MARK_SHIFT	 18u
 #define RIGHTSIZE_MARK_SHIFT_MAX 24u
-#define RIGHTSIZE_MARK_RTTS	 16u
+#define RIGHTSIZE_MARK_RTTS	 8u
 #define RIGHTSIZE_SAMPLES_MIN	 8u
 
 /* Tests begin at marks 2^20 us = 1 s and at least four standing RTTs apart, but at most 4.2 s. */
