@@ -77,3 +77,35 @@ random_begin() { # NAME SENDER_PREFIX RECEIVER_PREFIX ADDRESS SECONDS CONTROL AP
 	wait_printed "$1-to" listening
 	background "$1-from" $2 "$TEST_TOP/bench/field.py" send $4 7000 $6 "${@:7}"
 }
+
+# An application that asks for an amount each 2.5 s: after the first answer each begins after a pause.
+bench_pauses() {
+	local run mbit ms bytes path application column control after_idle run_seconds=${BENCH_SECONDS:-16} kind=plain drawn={}
+	host a b
+	cubic_by_default a b
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for mbit in ${BENCH_MBIT:-100 1000}; do
+			for ms in ${BENCH_RTTS:-20 50 100}; do
+				for bytes in 1000000 10000000; do
+					path="--rate ${mbit}mbit --delay $((ms * 500))us --queue 1bdp"
+					application="answers $bytes 2.5"
+					for column in kernel "kernel, no restart" bbr "tcptuned, cubic" "tcptuned, bitcp"; do
+						row pauses "$mbit Mbit/s, $ms ms, $((bytes / 1000000)) MB" "$column" pauses_measure
+					done
+				done
+			done
+		done
+	done
+}
+
+pauses_measure() {
+	local after_idle=1 control=default
+	[ "$column" != "kernel, no restart" ] || after_idle=0
+	[ "$column" != bbr ] || control=bbr
+	in_host a sysctl -qw net.ipv4.tcp_slow_start_after_idle=$after_idle
+	case $column in
+	"tcptuned, cubic") with_tcptuned sender,receiver -- random_measure default ;;
+	"tcptuned, bitcp") with_tcptuned sender,receiver policy.congestion_control=bitcp -- random_measure default ;;
+	*) random_measure $control ;;
+	esac
+}

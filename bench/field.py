@@ -131,7 +131,8 @@ def receive(address: str, port: str, seconds: str, kind: str, *numbers: str) -> 
     total = sum(size for at, size, _ in messages if at >= since)
     times = [ms for _, _, ms in messages] if kind in ("answers", "frames") else []
     return {"elapsed_s": float(seconds), "bytes": total, "goodput_bps": total * 8 / (float(seconds) - since),
-            "message_ms": {"mean": sum(times) / len(times), "p99": quantile(times, 0.99)} if times else None}
+            "message_ms": {"mean": sum(times) / len(times), "median": quantile(times, 0.5),
+                           "p99": quantile(times, 0.99)} if times else None}
 
 
 def read_info(connection: socket.socket, *offsets: int) -> list[int]:

@@ -115,6 +115,7 @@ WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "lib/tuner.c", "run")
 OUTDATED_BY = {
     **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added",
                      "peace_bitcp"), BITCP),
+    "pauses": (*BITCP, "include/tcptuned/algo/resume.h"),
     **dict.fromkeys(("peace", "scale", "ramp", "random"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
@@ -649,6 +650,14 @@ def of_the_kernel(m, name, column):
     return {x: own / kernel for x, (own, kernel) in mids.items() if own and kernel}
 
 
+def check_pauses(m):
+    for x in m.xs:
+        for column in ("tcptuned, cubic", "tcptuned, bitcp"):
+            for other, factor in (("kernel", 0.5), ("kernel, no restart", 1.3)):
+                yield m.compare("answer_ms", x, column, "<=", other, factor,
+                                text=f"{{x}}, {column}: {{t}} ms, {other} {{k}} (at most {factor:g} times)")
+
+
 def check_random(m):
     for column in "bbr", "tcptuned":  # what follows is of the latter
         times = of_the_kernel(m, "message_ms", column)
@@ -771,6 +780,11 @@ VARYING = [
         Metric("neighbour_mbps", "Mbit/s of the neighbour, which is not tuned:", field("neighbour_mbps"),
                only=lambda row: row.get("neighbour_mbps"), optional=True),
     ], check_random),
+    Bench("pauses", "An answer each 2.5 s: all but the first come after a pause", "path", [
+        Metric("answer_ms", "ms from being written to being read, median of the answers of a run. No restart: "
+               "net.ipv4.tcp_slow_start_after_idle = 0.", field("message_ms", "median")),
+        retransmits(),
+    ], check_pauses),
     Bench("connections", "New connections per second: nginx and wrk, a core each, plain veth", "answer", [
         Metric("connections_per_s", "rows: bytes of an answer; both ends tuned:", field("connections_per_s")),
     ], check_connections),
