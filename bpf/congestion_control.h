@@ -28,6 +28,12 @@ static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
 	return is_same_name(name, CC_NAME("bitcp"));
 }
 
+static __always_inline bool is_ours(const char name[TCPTUNED_CC_NAME_MAX],
+				    const struct tcptuned_policy *policy)
+{
+	return is_bitcp(name) || is_same_name(name, policy->cc_resume);
+}
+
 /*
  * True if the socket has the default of its network namespace. Names are compared as well, because
  * a socket that is older than a new registration of the default still has the previous one.

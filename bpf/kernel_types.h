@@ -15,6 +15,7 @@
 #endif
 
 enum sk_pacing { SK_PACING_NONE, SK_PACING_NEEDED };
+enum tcp_ca_event { CA_EVENT_TX_START, CA_EVENT_CWND_RESTART };
 
 struct sock;
 struct ack_sample;
@@ -26,6 +27,8 @@ struct socket {
 struct tcp_congestion_ops {
 	__u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
+	void (*set_state)(struct sock *sk, __u8 new_state);
+	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);
@@ -143,6 +146,7 @@ struct inet_connection_sock {
 	const struct tcp_ulp_ops *icsk_ulp_ops;
 	__u8 icsk_ca_state : 5; /* enum tcp_ca_state */
 	__u8 icsk_ca_setsockopt : 1;
+	__u32 icsk_rto; /* jiffies */
 	struct {
 		__u32 lrcvtime; /* jiffies, when data last arrived in order */
 	} icsk_ack;
@@ -193,6 +197,7 @@ struct tcp_sock {
 	__u32 reordering;
 	__u32 rate_delivered;
 	__u32 rate_interval_us;
+	__u64 delivered_mstamp; /* microseconds, when data was last delivered */
 	__u8 bpf_sock_ops_cb_flags;
 	__u8 is_cwnd_limited : 1;
 	__u8 chrono_type : 2;

@@ -82,7 +82,7 @@ static __always_inline void remove_callbacks(struct tcptuned_flow *flow, struct 
 
 /*
  * Copies the congestion control to set to @ret. Besides the policy's this may be that of a previous
- * tcptuned whose records had another layout: no other program brings a bitcp.
+ * tcptuned whose records had another layout: no other program brings a bitcp or cubic_resume.
  */
 static __always_inline bool choose_adopted_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					      const struct tcptuned_policy *policy,
@@ -91,22 +91,23 @@ static __always_inline bool choose_adopted_cc(struct tcptuned_flow *flow, struct
 	char now[TCPTUNED_CC_NAME_MAX] = {};
 
 	read_cc_name(now, tp);
-	if (!is_bitcp(now) || policy->mode != TCPTUNED_TUNE)
+	if (!is_ours(now, policy) || policy->mode != TCPTUNED_TUNE)
 		return may_set_policy_cc(flow, tp, policy, ret);
 	__builtin_memcpy(ret, policy->congestion_control[0] ? policy->congestion_control : now,
 			 sizeof(now));
 	return true;
 }
 
-/* Another build's bitcp has the same name; connections keep the old one until it is set again. */
-static __always_inline void move_to_current_bitcp(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/* Another build's has the same name; connections keep the old one until it is set again. */
+static __always_inline void move_to_current_cc(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
+	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
-	if (!(flow->flags & TCPTUNED_F_CC_SET))
+	if (!policy || !(flow->flags & TCPTUNED_F_CC_SET))
 		return;
 	read_cc_name(name, tp);
-	if (is_bitcp(name))
+	if (is_ours(name, policy))
 		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
 }
 
@@ -128,7 +129,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	flow = managed_flow(tp);
 	if (flow) {
 		restore_callbacks(flow, tp);
-		move_to_current_bitcp(flow, tp);
+		move_to_current_cc(flow, tp);
 		return 0;
 	}
 	policy = policy_of_socket(tp, &id);
@@ -280,7 +281,8 @@ static __always_inline void release_foreign_cc(struct tcptuned_flow *flow, struc
 	if (!policy || !(flow->flags & TCPTUNED_F_CC_SET))
 		return;
 	read_cc_name(now, tp);
-	if (!is_same_name(now, policy->congestion_control) && !has_own_cc(tp))
+	if (!is_same_name(now, policy->congestion_control) &&
+	    !is_same_name(now, policy->cc_resume) && !has_own_cc(tp))
 		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED);
 }
 
@@ -332,14 +334,13 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 {
 	char now[TCPTUNED_CC_NAME_MAX] = {}, name[TCPTUNED_CC_NAME_MAX] = {};
 
+	read_cc_name(now, tp);
 	if (!policy->congestion_control[0]) {
-		restore_cc(tp, flow, tp);
+		if (!is_same_name(now, policy->cc_resume))
+			restore_cc(tp, flow, tp);
 		return;
 	}
-	if (!may_set_policy_cc(flow, tp, policy, name))
-		return;
-	read_cc_name(now, tp);
-	if (is_same_name(now, name))
+	if (!may_set_policy_cc(flow, tp, policy, name) || is_same_name(now, name))
 		return;
 	if (set_cc(tp, flow, tp, name)) /* what the previous policy had set is not this one's */
 		restore_cc(tp, flow, tp);

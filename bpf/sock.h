@@ -44,6 +44,28 @@ static __always_inline __u32 sk_min_rtt_us(const struct tcp_sock *tp)
 	return rtt == ~0u ? 0 : rtt;
 }
 
+/* True before the first segment after a pause for which the kernel forgets cwnd (tcp_slow_start_after_idle_check()). */
+static __always_inline bool sk_paused(const struct tcp_sock *tp)
+{
+	return !tp->packets_out && (__u32)bpf_jiffies64() - tp->lsndtime > tp->inet_conn.icsk_rto;
+}
+
+/* On a shorter path timers are too coarse to pace, and slow start takes little time. */
+#define PACED_RTT_MIN_US 1000u
+
+/*
+ * What the path has carried in a round trip, as the kernel measured it last (tcp_rate_gen()), packets; 0: that is not
+ * known, or the path is too short to be paced.
+ */
+static __always_inline __u32 sk_pipe(const struct tcp_sock *tp)
+{
+	__u32 rtt_us = sk_min_rtt_us(tp);
+
+	if (rtt_us < PACED_RTT_MIN_US || !tp->rate_interval_us)
+		return 0;
+	return (__u64)tp->rate_delivered * rtt_us / tp->rate_interval_us;
+}
+
 /*
  * The receiver's RTT estimate, or else the sender's smoothed RTT. DRS section IV.A prefers the
  * latter; here the receiver's comes first, since this host may have sent its last data long ago.

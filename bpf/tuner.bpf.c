@@ -327,6 +327,27 @@ __bpf_global int update_callbacks(struct bpf_sock_ops *ctx, struct tcptuned_flow
 }
 
 /*
+ * A segment leaves. If it is the first one after a pause for which the kernel's CUBIC has forgotten the window
+ * (tcp_slow_start_after_idle_check()), the connection has that of cc/cubic_resume.bpf.c from now on.
+ */
+static __always_inline void resume_cubic(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					 struct tcp_sock *tp)
+{
+	const struct tcptuned_policy *policy;
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	if (!sk_paused(tp) || (flow->flags & TCPTUNED_F_CC_SET) || sk_pipe(tp) < 2 * tp->snd_cwnd)
+		return;
+	policy = policy_by_id(flow->policy);
+	read_cc_name(name, tp);
+	if (!policy || policy->mode != TCPTUNED_TUNE || !policy->cc_resume[0] ||
+	    !is_same_name(name, CC_NAME("cubic")) || is_cc_chosen(flow, tp))
+		return;
+	__builtin_memcpy(name, policy->cc_resume, sizeof(name));
+	set_cc(ctx, flow, tp, name);
+}
+
+/*
  * A segment leaves, or a round trip ends. Returns whether the connection is to be managed from now
  * on. It is a global function also because its stack is free when manage_connection() needs one.
  */
@@ -342,6 +363,8 @@ __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 	/* A request that was intercepted after the handshake has created a record, too. */
 	if (!flow || !(flow->flags & TCPTUNED_F_MANAGED))
 		return ctx->state != BPF_TCP_CLOSE && has_carried_enough(ctx, tp);
+	if (segment && ctx->skb_len)
+		resume_cubic(ctx, flow, tp);
 	if (!segment || (ctx->skb_len && mostly_sends(tp)))
 		on_sending(ctx, flow, tp, segment);
 	else if (!on_ack_out(ctx, flow, tp))

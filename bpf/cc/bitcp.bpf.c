@@ -54,8 +54,15 @@ static __always_inline void on_ack(struct bitcp *st, struct congestion_ack *ack)
 CONGESTION_CONTROL_ACK(on_ack)
 CONGESTION_CONTROL_LOSS(bitcp_ssthresh, bitcp_undo)
 
+SEC("struct_ops/ca_cwnd_event")
+void BPF_PROG(ca_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	on_cwnd_event(sk, event);
+}
+
 SEC(".struct_ops")
 struct tcp_congestion_ops bitcp = {
 	CONGESTION_CONTROL_CALLS,
+	.cwnd_event = (void *)ca_cwnd_event,
 	.name = "bitcp",
 };

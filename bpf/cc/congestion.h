@@ -4,8 +4,8 @@
  * written. A .bpf.c file that includes this defines ca_init(), applies CONGESTION_CONTROL_ACK() and
  * _LOSS() to the functions of its algorithm, and registers CONGESTION_CONTROL_CALLS.
  *
- * There is no cwnd_event and no set_state: the algorithm notices a window that was set from outside
- * (rate reduction, restart after idle, the clamp) by comparing it with the one that it left.
+ * There is no set_state: the algorithm notices a window that was set from outside (rate reduction, a pause, the
+ * clamp) by comparing it with the one that it left.
  */
 #ifndef TCPTUNED_BPF_CC_CONGESTION_H
 #define TCPTUNED_BPF_CC_CONGESTION_H
@@ -15,8 +15,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
-#include "../kernel_types.h"
+#include "../sock.h"
 #include "tcptuned/algo/congestion.h"
+#include "tcptuned/algo/resume.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -27,6 +28,14 @@ static __always_inline void *state_of(struct tcp_sock *tp)
 {
 	return tp->inet_conn.icsk_ca_priv;
 }
+
+/* The last bytes of icsk_ca_priv, after the state of the algorithm. */
+static __always_inline struct resume *resume_of(struct tcp_sock *tp)
+{
+	return (struct resume *)((__u32 *)&tp->inet_conn.icsk_ca_priv[11] + 1);
+}
+
+_Static_assert(sizeof(struct resume) == 3 * sizeof(__u32), "it fits there");
 
 /* tcp_is_cwnd_limited(). A window that is not used says nothing about the path. */
 static __always_inline int cwnd_limited(struct tcp_sock *tp)
@@ -60,19 +69,7 @@ static __always_inline __u32 window_before_loss(struct tcp_sock *tp, __u32 cwnd)
  * sch_fq, a limit (SO_MAX_PACING_RATE) and a previous congestion control set the status themselves,
  * and it is left to them.
  */
-#define PACED_ROUNDS	 2u
-#define PACED_RTT_MIN_US 1000u
-
-/* In the last 8 bytes of icsk_ca_priv, after the state of the algorithm. */
-struct paced {
-	__u32 rounds; /* that remain, the recovery included; 0: not paced here */
-	__u32 end;    /* the sequence number whose acknowledgement ends the present round */
-};
-
-static __always_inline struct paced *paced_of(struct tcp_sock *tp)
-{
-	return (struct paced *)&tp->inet_conn.icsk_ca_priv[12];
-}
+#define PACED_ROUNDS 2u
 
 /* Atomic, since sch_fq sets it without the socket's lock. Returns 1 if the status was @from. */
 static __always_inline int swap_pacing(struct sock *sk, __u32 from, __u32 to)
@@ -92,27 +89,33 @@ static __always_inline int will_stand_still(struct tcp_sock *tp, __u32 ssthresh)
 	       flight + (__u64)ssthresh * tp->mss_cache > tp->snd_wnd;
 }
 
-static __always_inline void pace_after_loss(struct sock *sk, __u32 ssthresh)
+/* Paces @rounds round trips from now on. Returns 0 if that is not this program's to decide. */
+static __always_inline int pace(struct sock *sk, __u32 rounds)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct paced *paced = paced_of(tp);
+	struct resume *r = resume_of(tp);
 
-	if (!will_stand_still(tp, ssthresh))
-		return;
-	if (!paced->rounds && (tp->srtt_us >> 3 < PACED_RTT_MIN_US ||
-			       !swap_pacing(sk, SK_PACING_NONE, SK_PACING_NEEDED)))
-		return;
-	paced->rounds = 1 + PACED_ROUNDS;
-	paced->end = tp->snd_nxt;
+	if (!r->paced && (tp->srtt_us >> 3 < PACED_RTT_MIN_US ||
+			  !swap_pacing(sk, SK_PACING_NONE, SK_PACING_NEEDED)))
+		return 0;
+	r->paced = rounds;
+	r->end = tp->snd_nxt;
+	return 1;
+}
+
+static __always_inline void pace_after_loss(struct sock *sk, __u32 ssthresh)
+{
+	if (will_stand_still((struct tcp_sock *)sk, ssthresh))
+		pace(sk, 1 + PACED_ROUNDS);
 }
 
 static __always_inline void stop_pacing(struct sock *sk)
 {
-	struct paced *paced = paced_of((struct tcp_sock *)sk);
+	struct resume *r = resume_of((struct tcp_sock *)sk);
 
-	if (!paced->rounds)
+	if (!r->paced)
 		return;
-	paced->rounds = 0;
+	r->paced = 0;
 	if (sk->sk_max_pacing_rate == ~0ul)
 		swap_pacing(sk, SK_PACING_NEEDED, SK_PACING_NONE);
 }
@@ -121,18 +124,67 @@ static __always_inline void stop_pacing(struct sock *sk)
 static __always_inline void pace_on_ack(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct paced *paced = paced_of(tp);
+	struct resume *r = resume_of(tp);
 
-	if (!paced->rounds || (__s32)(tp->snd_una - paced->end) < 0)
+	if (!r->paced || r->state >= RESUME_UNVALIDATED || (__s32)(tp->snd_una - r->end) < 0)
 		return;
-	if (paced->rounds == 1) {
+	if (r->paced == 1) {
 		/* A segment that leaves before its time stamp would measure too short an RTT. */
 		if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
 			stop_pacing(sk);
 		return;
 	}
-	paced->rounds--;
-	paced->end = tp->snd_nxt;
+	r->paced--;
+	r->end = tp->snd_nxt;
+}
+
+/* ---- the window after a pause (tcptuned/algo/resume.h) -------------------------------------------- */
+
+/* A pause ends, before which the window was @cwnd, in the kernel's place of which @restart would remain. */
+static __always_inline int after_pause(struct tcp_sock *tp, __u32 cwnd, __u32 restart)
+{
+	__u64 pause_us = bpf_ktime_get_ns() / 1000 - tp->delivered_mstamp;
+
+	return resume_after_pause(resume_of(tp), pause_us / 1000000, cwnd, sk_pipe(tp), restart);
+}
+
+/*
+ * The first segment after a pause. What is to follow it within a round trip leaves at 120 % of the window per RTT, as
+ * the kernel has it from the first ACK on (tcp_update_pacing_rate()).
+ */
+static __always_inline void begin_after_pause(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	int paced = pace(sk, 1);
+	__u32 window = resume_begin(resume_of(tp), tp->snd_cwnd), rtt_us = tp->srtt_us >> 3;
+
+	tp->snd_cwnd = window;
+	if (paced)
+		sk->sk_pacing_rate = (__u64)window * tp->mss_cache * 1200000 / rtt_us;
+}
+
+/*
+ * The window of which a loss leaves a share: what is in use, but of one that is not validated what the path has
+ * carried.
+ */
+static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
+{
+	__u32 carried = resume_retreat(resume_of(tp), tp->sacked_out);
+
+	if (!carried)
+		return window_in_use(tp);
+	return carried < tp->snd_cwnd ? carried : tp->snd_cwnd;
+}
+
+static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	/* There may be several before a segment leaves, and only the first one finds the window. */
+	if (event == CA_EVENT_CWND_RESTART && resume_of(tp)->state != RESUME_READY)
+		after_pause(tp, tp->snd_cwnd, CONGESTION_INITIAL_WINDOW);
+	else if (event == CA_EVENT_TX_START && resume_of(tp)->state == RESUME_READY)
+		begin_after_pause(sk);
 }
 
 static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked,
@@ -159,7 +211,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 	__u32 BPF_PROG(ca_ssthresh, struct sock *sk)           \
 	{                                                      \
 		struct tcp_sock *tp = (struct tcp_sock *)sk;   \
-		__u32 cwnd = window_in_use(tp);                \
+		__u32 cwnd = window_at_loss(tp);               \
 		__u32 ssthresh = SSTHRESH(state_of(tp), cwnd); \
                                                                \
 		pace_after_loss(sk, ssthresh);                 \
@@ -182,17 +234,18 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 	}
 
 /* An ACK. */
-#define CONGESTION_CONTROL_ACK(ON_ACK)                                        \
-	SEC("struct_ops/ca_cong_avoid")                                       \
-	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked) \
-	{                                                                     \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                  \
-		struct congestion_ack ack;                                    \
-                                                                              \
-		pace_on_ack(sk);                                              \
-		read_ack(tp, una, acked, &ack);                               \
-		ON_ACK(state_of(tp), &ack);                                   \
-		write_window(tp, &ack);                                       \
+#define CONGESTION_CONTROL_ACK(ON_ACK)                                          \
+	SEC("struct_ops/ca_cong_avoid")                                         \
+	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked)   \
+	{                                                                       \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                    \
+		struct congestion_ack ack;                                      \
+                                                                                \
+		read_ack(tp, una, acked, &ack);                                 \
+		ack.cwnd = resume_on_ack(resume_of(tp), &ack, tp->packets_out); \
+		pace_on_ack(sk);                                                \
+		ON_ACK(state_of(tp), &ack);                                     \
+		write_window(tp, &ack);                                         \
 	}
 
 #define CONGESTION_CONTROL_CALLS                                            \

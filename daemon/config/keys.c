@@ -132,11 +132,12 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "The congestion control of new connections whose application chooses none. auto: bitcp "
 	    "on long paths (see long_path_segments) if the default, "
 	    "net.ipv4.tcp_congestion_control, is cubic or reno; all other connections keep the "
-	    "default. auto never replaces another default, such as bbr or dctcp, because the "
-	    "administrator chose it. bitcp, or any other congestion control of the kernel: every "
-	    "connection gets it, whatever the default is. If it is a module, the module is loaded "
-	    "and not unloaded. keep: leave the congestion control as it is. bitcp is always "
-	    "registered, so that applications can choose it.",
+	    "default, and cubic resumes its window after a pause (cubic_resume). auto never replaces "
+	    "another default, such as bbr or dctcp, because the administrator chose it. bitcp, or any "
+	    "other congestion control of the kernel: every connection gets it, whatever the default "
+	    "is. If it is a module, the module is loaded and not unloaded. keep: leave the congestion "
+	    "control as it is. bitcp and cubic_resume are always registered, so that applications can "
+	    "choose them.",
 	    .special = "keep", .word = TCPTUNED_CC_AUTO),
 	KEY("policy", "long_path_segments", KEY_INTEGER, POLICY(long_path_segments), "4096", LIVE,
 	    "The bandwidth-delay product from which congestion_control = auto moves a connection "

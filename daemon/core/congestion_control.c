@@ -63,7 +63,7 @@ static void log_not_offered(struct tcptuned_daemon *d, const struct tcptuned_pol
 	if (is_ours(name))
 		log_warning_once("%s; connections keep the kernel's congestion control, and "
 				 "their buffers are right-sized all the same",
-				 d->kernel.why_no_bitcp);
+				 d->kernel.cc[TCPTUNED_CC_BITCP].why_not);
 	else
 		log_warning_once("policy%s%s.congestion_control: this kernel offers no %s (see "
 				 "net.ipv4.tcp_available_congestion_control)%s; connections keep "
@@ -112,6 +112,10 @@ static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, co
 	record->cc_auto = is_auto(wanted);
 	snprintf(record->congestion_control, sizeof(record->congestion_control), "%s",
 		 record->cc_auto ? "" : wanted);
+	snprintf(record->cc_resume, sizeof(record->cc_resume), "%s",
+		 record->cc_auto && tcptuned_is_registered(&d->kernel, TCPTUNED_CC_RESUME)
+			 ? "cubic_resume"
+			 : "");
 	if (*logged || !wanted[0] || (!record->cc_auto && record->mode != TCPTUNED_TUNE))
 		return;
 	log_choice(d, record, wanted);

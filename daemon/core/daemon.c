@@ -209,11 +209,15 @@ static void log_start(struct tcptuned_daemon *d)
 		log_info(
 			"this kernel refuses iterators over socket storage: records are read by network "
 			"namespace, which takes longer");
-	if (d->kernel.bitcp)
+	if (tcptuned_is_registered(&d->kernel, TCPTUNED_CC_BITCP))
 		log_info("bitcp registered %s",
 			 d->kernel.link_fd[TCPTUNED_PROG_BITCP] >= 0
 				 ? "as a struct_ops link"
 				 : "without a link: this kernel has none for struct_ops");
+	if (d->kernel.cc[TCPTUNED_CC_RESUME].why_not[0])
+		log_info(
+			"%s; after a pause a connection begins with slow start, as the kernel has it",
+			d->kernel.cc[TCPTUNED_CC_RESUME].why_not);
 	if (d->http)
 		log_info("metrics on port %u", tcptuned_http_port(d->http));
 	if (d->http && tcptuned_http_is_elsewhere(d->http))
@@ -249,7 +253,8 @@ static int check_observe(const struct tcptuned_config *config, struct tcptuned_e
 
 	if (tcptuned_kernel_open(&before, config->bpffs, NULL))
 		return 0; /* tcptuned_kernel_attach() reports errors */
-	tunes = before.bitcp || (tcptuned_kernel_can_be_read(&before) && any_policy_tunes(&before));
+	tunes = tcptuned_is_registered(&before, TCPTUNED_CC_BITCP) ||
+		(tcptuned_kernel_can_be_read(&before) && any_policy_tunes(&before));
 	tcptuned_kernel_close(&before);
 	if (!tunes)
 		return 0;

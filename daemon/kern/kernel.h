@@ -4,7 +4,7 @@
  * loaded, pinned, taken over by a restart, and reported in metrics.
  *
  * All pins are in one directory of the BPF file system:
- *   map_NAME   the maps; map_bitcp is the congestion control itself
+ *   map_NAME   the maps; map_bitcp and map_cubic_resume are the congestion controls themselves
  *   link_NAME  what attaches the programs; while it is there, they run
  *   prog_NAME  the programs, for administrators who want to look at them
  * map_meta is pinned last and removed first: a directory without it is the rest of an interrupted start or
@@ -38,7 +38,7 @@
 
 /*
  * Every program: X(NAME, name, link, attach type). "prog_NAME" is its pin, and "link_LINK" that of
- * its link. The programs of bitcp come last; their registration is one link, that of the first.
+ * its link. The programs of congestion controls come last; a registration is one link, that of the first.
  */
 #define TCPTUNED_PROG_TABLE(X)                                                              \
 	X(SOCKOPS, tcptuned_sockops, "sockops", BPF_CGROUP_SOCK_OPS)                        \
@@ -62,12 +62,21 @@
 	X(RECLAIM_IDLE, reclaim_idle, "reclaim", BPF_TRACE_ITER)                            \
 	/* set callback flags that another program has cleared */                           \
 	X(RECALL_FLOWS, recall_flows, "recall", BPF_TRACE_ITER)                             \
-	/* struct_ops; no link before Linux 6.4: then map_bitcp holds the registration */   \
+	/* struct_ops; no link before Linux 6.4: then the map holds the registration */     \
 	X(BITCP, ca_init, "bitcp", 0)                                                       \
 	X(BITCP_CONG_AVOID, ca_cong_avoid, "", 0)                                           \
 	X(BITCP_SSTHRESH, ca_ssthresh, "", 0)                                               \
 	X(BITCP_UNDO_CWND, ca_undo_cwnd, "", 0)                                             \
-	X(BITCP_RELEASE, ca_release, "", 0)
+	X(BITCP_CWND_EVENT, ca_cwnd_event, "", 0)                                           \
+	X(BITCP_RELEASE, ca_release, "", 0)                                                 \
+	X(RESUME, resume_init, "cubic_resume", 0)                                           \
+	X(RESUME_CONG_AVOID, resume_cong_avoid, "", 0)                                      \
+	X(RESUME_SSTHRESH, resume_ssthresh, "", 0)                                          \
+	X(RESUME_CWND_EVENT, resume_cwnd_event, "", 0)                                      \
+	X(RESUME_PKTS_ACKED, resume_pkts_acked, "", 0)                                      \
+	X(RESUME_SET_STATE, resume_set_state, "", 0)                                        \
+	X(RESUME_UNDO_CWND, resume_undo_cwnd, "", 0)                                        \
+	X(RESUME_RELEASE, resume_release, "", 0)
 
 enum tcptuned_map {
 #define TCPTUNED_MAP_ENUM(id, name) TCPTUNED_MAP_##id,
@@ -81,6 +90,14 @@ enum tcptuned_prog {
 	TCPTUNED_PROG_TABLE(TCPTUNED_PROG_ENUM)
 #undef TCPTUNED_PROG_ENUM
 		TCPTUNED_PROGS,
+};
+
+/* The congestion controls that are registered. A kernel may refuse one, and tuning goes on without. */
+enum tcptuned_cc { TCPTUNED_CC_BITCP, TCPTUNED_CC_RESUME, TCPTUNED_CCS };
+
+struct tcptuned_registration {
+	int map_fd;	   /* the struct_ops map; negative: not registered */
+	char why_not[256]; /* a sentence */
 };
 
 /* How this daemon came by what runs. */
@@ -113,13 +130,16 @@ struct tcptuned_kernel {
 	int prog_fd[TCPTUNED_PROGS];
 	int link_fd[TCPTUNED_PROGS];
 	uint32_t other_layout; /* a bit for each pinned map of another build's layout; not opened */
-	int bitcp_map_fd;      /* the struct_ops map */
-	bool bitcp;	       /* registered */
+	struct tcptuned_registration cc[TCPTUNED_CCS];
 	bool paths_kept; /* the maps of paths and streams are an earlier daemon's, with what was learned since */
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption; /* at the start */
-	char why_no_bitcp[256];		   /* a sentence when it is not registered */
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];
 };
+
+static inline bool tcptuned_is_registered(const struct tcptuned_kernel *k, enum tcptuned_cc cc)
+{
+	return k->cc[cc].map_fd >= 0;
+}
 
 #endif

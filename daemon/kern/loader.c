@@ -17,6 +17,7 @@
 #include <tcptuned/algo/path.h>
 
 #include "cc/bitcp.skel.h"
+#include "cc/cubic_resume.skel.h"
 #include "kern/iterators.h"
 #include "kern/pins.h"
 #include "kern/struct_ops.h"
@@ -49,7 +50,7 @@ static const struct {
 /* The first programs of the table are attached to the cgroup. */
 #define CGROUP_PROGS TCPTUNED_PROG_DESTROYED
 
-/* The objects, each of which shares the maps of those before. All but bitcp have to load. */
+/* The objects, each of which shares the maps of those before. All but the congestion controls have to load. */
 static const struct {
 	const char *name;
 	const void *(*elf_bytes)(size_t *size);
@@ -60,13 +61,23 @@ static const struct {
 	{"scan", scan_bpf__elf_bytes, "the iterators"},
 	{"manage", manage_bpf__elf_bytes, "the iterators"},
 	{"bitcp", bitcp_bpf__elf_bytes, "BI-TCP"},
+	{"cubic_resume", cubic_resume_bpf__elf_bytes, "CUBIC that resumes"},
 };
 
 #define OBJECTS ARRAY_SIZE(objects)
 #define SCAN	2
-#define BITCP	(OBJECTS - 1)
+#define CCS	(OBJECTS - TCPTUNED_CCS)
 
-/* The same while they are loaded; NULL: not, or the kernel does not take bitcp. */
+/* The programs whose links register them. */
+static const enum tcptuned_prog cc_prog[TCPTUNED_CCS] = {TCPTUNED_PROG_BITCP, TCPTUNED_PROG_RESUME};
+
+/* The name of the congestion control, of its struct_ops map and of its pins. */
+static const char *cc_name(enum tcptuned_cc cc)
+{
+	return objects[CCS + cc].name;
+}
+
+/* The same while they are loaded; NULL: not, or the kernel does not take the congestion control. */
 struct loaded {
 	struct bpf_object *object[OBJECTS];
 };
@@ -102,7 +113,8 @@ void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs)
 	memset(k->map_fd, -1, sizeof(k->map_fd));
 	memset(k->prog_fd, -1, sizeof(k->prog_fd));
 	memset(k->link_fd, -1, sizeof(k->link_fd));
-	k->bitcp_map_fd = -1;
+	for (int i = 0; i < TCPTUNED_CCS; i++)
+		k->cc[i].map_fd = -1;
 	snprintf(k->pin_dir, sizeof(k->pin_dir), "%s/tcptuned", bpffs);
 	libbpf_set_print(keep_libbpf_words);
 }
@@ -150,8 +162,8 @@ static void open_pins(struct tcptuned_kernel *k)
 		if (progs[i].link[0])
 			k->link_fd[i] = bpf_obj_get(PIN_PATH(k, "link", progs[i].link));
 	}
-	k->bitcp_map_fd = bpf_obj_get(PIN_PATH(k, "map", "bitcp"));
-	k->bitcp = k->bitcp_map_fd >= 0;
+	for (int i = 0; i < TCPTUNED_CCS; i++)
+		k->cc[i].map_fd = bpf_obj_get(PIN_PATH(k, "map", cc_name(i)));
 }
 
 static int pin_all_but_meta(const struct tcptuned_kernel *k)
@@ -164,7 +176,9 @@ static int pin_all_but_meta(const struct tcptuned_kernel *k)
 	for (int i = 0; i < TCPTUNED_PROGS && !error; i++)
 		error = pin(k, "link", progs[i].link, k->link_fd[i])
 				?: pin(k, "prog", progs[i].name, k->prog_fd[i]);
-	return error ?: pin(k, "map", "bitcp", k->bitcp ? k->bitcp_map_fd : -1);
+	for (int i = 0; i < TCPTUNED_CCS && !error; i++)
+		error = pin(k, "map", cc_name(i), k->cc[i].map_fd);
+	return error;
 }
 
 /*
@@ -309,7 +323,7 @@ static int load_one(struct tcptuned_kernel *k, struct loaded *loaded, size_t i,
 }
 
 /*
- * Everything but bitcp. Of the two programs that read the records one is loaded: some kernels refuse
+ * Everything but congestion controls. Of the two programs that read the records one is loaded: some kernels refuse
  * dump_flows, as they refuse fentry.
  */
 static int load_programs(struct tcptuned_kernel *k, struct loaded *loaded, int cgroup_fd,
@@ -318,7 +332,7 @@ static int load_programs(struct tcptuned_kernel *k, struct loaded *loaded, int c
 	int error = 0;
 
 	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0 && k->map_fd[TCPTUNED_MAP_STREAMS] >= 0;
-	for (size_t i = 0; i < BITCP && !error; i++) {
+	for (size_t i = 0; i < CCS && !error; i++) {
 		error = load_one(k, loaded, i, TCPTUNED_PROG_DUMP_TCP, cgroup_fd, err);
 		if (error && i == SCAN)
 			error = load_one(k, loaded, i, TCPTUNED_PROG_DUMP_FLOWS, cgroup_fd, err);
@@ -326,33 +340,34 @@ static int load_programs(struct tcptuned_kernel *k, struct loaded *loaded, int c
 	return error;
 }
 
-static int load_bitcp_with(struct tcptuned_kernel *k, struct loaded *loaded, uint32_t map_flags)
+static int load_cc_with(struct tcptuned_kernel *k, struct loaded *loaded, enum tcptuned_cc cc,
+			uint32_t map_flags)
 {
-	struct bpf_object *object = open_object(BITCP);
+	struct bpf_object *object = open_object(CCS + cc);
 	int error;
 
 	if (!object)
 		return -errno;
-	error = bpf_map__set_map_flags(bpf_object__find_map_by_name(object, "bitcp"), map_flags)
-			?: load_object(k, object, objects[BITCP].what, NULL);
+	error = bpf_map__set_map_flags(bpf_object__find_map_by_name(object, cc_name(cc)), map_flags)
+			?: load_object(k, object, objects[CCS + cc].what, NULL);
 	if (error)
 		bpf_object__close(object);
 	else
-		loaded->object[BITCP] = object;
+		loaded->object[CCS + cc] = object;
 	return error;
 }
 
 /* As a link where the kernel has such links. A failure is not fatal: right-sizing works without. */
-static void load_bitcp(struct tcptuned_kernel *k, struct loaded *loaded)
+static void load_cc(struct tcptuned_kernel *k, struct loaded *loaded, enum tcptuned_cc cc)
 {
-	int error = load_bitcp_with(k, loaded, TCPTUNED_STRUCTOPS_LINK);
+	int error = load_cc_with(k, loaded, cc, TCPTUNED_STRUCTOPS_LINK);
 
 	if (error)
-		error = load_bitcp_with(k, loaded, 0);
+		error = load_cc_with(k, loaded, cc, 0);
 	if (error)
-		snprintf(k->why_no_bitcp, sizeof(k->why_no_bitcp),
-			 "the kernel does not take BI-TCP as a BPF struct_ops (%s: %.150s)",
-			 strerror(-error), libbpf_said);
+		snprintf(k->cc[cc].why_not, sizeof(k->cc[cc].why_not),
+			 "the kernel does not take %s as a BPF struct_ops (%s: %.150s)",
+			 objects[CCS + cc].what, strerror(-error), libbpf_said);
 }
 
 static const struct bpf_program *find_program(const struct loaded *loaded, const char *name)
@@ -375,8 +390,9 @@ static int keep_programs(struct tcptuned_kernel *k, const struct loaded *loaded)
 		if (error)
 			return error;
 		if (fd < 0)
-			replace_fd(&k->prog_fd[i],
-				   -1); /* bitcp, or an iterator, that is not loaded */
+			replace_fd(
+				&k->prog_fd[i],
+				-1); /* of what the kernel refused, or an iterator that is not loaded */
 	}
 	return 0;
 }
@@ -498,56 +514,56 @@ static int attach_tracing(struct tcptuned_kernel *k, struct tcptuned_error *err)
 	return 0;
 }
 
-static void unregister_bitcp(struct tcptuned_kernel *k)
+static void unregister_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc)
 {
-	int *link_fd = &k->link_fd[TCPTUNED_PROG_BITCP];
+	int *link_fd = &k->link_fd[cc_prog[cc]], *map_fd = &k->cc[cc].map_fd;
 
-	unlink(PIN_PATH(k, "link", "bitcp"));
-	unlink(PIN_PATH(k, "map", "bitcp"));
+	unlink(PIN_PATH(k, "link", cc_name(cc)));
+	unlink(PIN_PATH(k, "map", cc_name(cc)));
 	/* Of a daemon that was killed between pinning and renaming. */
-	unlink(PIN_PATH(k, "new", "bitcp"));
+	unlink(PIN_PATH(k, "new", cc_name(cc)));
 	/* A registration without a link ends with the element of the map. */
-	if (*link_fd < 0 && k->bitcp_map_fd >= 0)
-		bpf_map_delete_elem(k->bitcp_map_fd, &(__u32){0});
+	if (*link_fd < 0 && *map_fd >= 0)
+		bpf_map_delete_elem(*map_fd, &(__u32){0});
 	replace_fd(link_fd, -1);
-	replace_fd(&k->bitcp_map_fd, -1);
-	k->bitcp = false;
+	replace_fd(map_fd, -1);
 }
 
 /* Replace an older registration, in one step if both are links; else that one ends first. */
-static int register_bitcp(struct tcptuned_kernel *k, struct bpf_map *map)
+static int register_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, struct bpf_map *map)
 {
-	int *link_fd = &k->link_fd[TCPTUNED_PROG_BITCP], error;
+	int *link_fd = &k->link_fd[cc_prog[cc]], error;
 	_cleanup_close_ int map_fd = dup(bpf_map__fd(map));
 
 	if (map_fd < 0) /* checked first: without it, no process could undo the registration */
 		return -errno;
 	if (tcptuned_structops_replace(map, *link_fd)) {
-		unregister_bitcp(k);
+		unregister_cc(k, cc);
 		error = tcptuned_structops_register(map, link_fd);
 		if (error)
 			return error;
 	}
-	replace_fd(&k->bitcp_map_fd, tcptuned_take_fd(&map_fd));
-	k->bitcp = true;
+	replace_fd(&k->cc[cc].map_fd, tcptuned_take_fd(&map_fd));
 	return 0;
 }
 
-static void attach_bitcp(struct tcptuned_kernel *k, const struct bpf_object *object)
+static void attach_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, const struct loaded *loaded)
 {
+	const struct bpf_object *object = loaded->object[CCS + cc];
 	int error;
 
 	if (!object) {
-		unregister_bitcp(k);
+		unregister_cc(k, cc);
 		return;
 	}
-	error = register_bitcp(k, bpf_object__find_map_by_name(object, "bitcp"));
+	error = register_cc(k, cc, bpf_object__find_map_by_name(object, cc_name(cc)));
 	if (error)
-		snprintf(k->why_no_bitcp, sizeof(k->why_no_bitcp),
-			 "BI-TCP could not be registered (%s)%s", strerror(-error),
-			 error == -EEXIST ? ": a congestion control of the name bitcp is there "
-					    "already, see bpftool struct_ops show"
-					  : "");
+		snprintf(k->cc[cc].why_not, sizeof(k->cc[cc].why_not),
+			 "%s could not be registered (%s)%s%s%s", objects[CCS + cc].what,
+			 strerror(-error),
+			 error == -EEXIST ? ": a congestion control of the name " : "",
+			 error == -EEXIST ? cc_name(cc) : "",
+			 error == -EEXIST ? " is there already, see bpftool struct_ops show" : "");
 }
 
 /*
@@ -568,7 +584,7 @@ static int pin_everything(struct tcptuned_kernel *k, const struct tcptuned_meta 
 	return error ? error : pin(k, "map", "meta", meta_fd);
 }
 
-static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_bitcp,
+static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_cc,
 			   const struct tcptuned_meta *before, struct tcptuned_error *err)
 {
 	_cleanup_objects_ struct loaded loaded = {0};
@@ -577,8 +593,8 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 
 	if (error)
 		return error;
-	if (with_bitcp)
-		load_bitcp(k, &loaded);
+	for (int i = 0; with_cc && i < TCPTUNED_CCS; i++)
+		load_cc(k, &loaded, i);
 	error = keep_programs(k, &loaded);
 	if (error)
 		return maps_failed(err, -error);
@@ -594,7 +610,8 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_b
 	 * them have gone. Those that run now tune nothing before they have policies.
 	 */
 	tcptuned_iterate(release_fd, NULL);
-	attach_bitcp(k, loaded.object[BITCP]);
+	for (int i = 0; i < TCPTUNED_CCS; i++)
+		attach_cc(k, i, &loaded);
 	error = pin_everything(k, before);
 	if (error)
 		return FAIL(err, -error, INTERNAL, "cannot pin programs in %s: %s", k->pin_dir,
@@ -677,7 +694,7 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tc
 
 /* What to do with what is pinned; @meta is filled where there is one. */
 static enum tcptuned_origin choose_origin(struct tcptuned_kernel *k, int cgroup_fd,
-					  bool register_bitcp, struct tcptuned_meta *meta)
+					  bool register_cc, struct tcptuned_meta *meta)
 {
 	bool has_meta = read_meta(k, meta);
 
@@ -686,13 +703,14 @@ static enum tcptuned_origin choose_origin(struct tcptuned_kernel *k, int cgroup_
 	if (!has_meta || meta->abi != TCPTUNED_ABI)
 		return TCPTUNED_REPLACED;
 	if (meta->build == build_of_objects() && is_attached(k, cgroup_fd) &&
-	    k->bitcp == register_bitcp && k->map_fd[TCPTUNED_MAP_PATHS] >= 0)
+	    tcptuned_is_registered(k, TCPTUNED_CC_BITCP) == register_cc &&
+	    k->map_fd[TCPTUNED_MAP_PATHS] >= 0)
 		return TCPTUNED_TAKEN_OVER;
 	return TCPTUNED_UPGRADED;
 }
 
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
-			   bool register_bitcp, struct tcptuned_error *err)
+			   bool register_cc, struct tcptuned_error *err)
 {
 	struct tcptuned_meta meta = {0};
 	int error;
@@ -705,7 +723,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_NOT_PERMITTED, "tcptuned.bpffs",
 					      k->pin_dir, "made");
 	open_pins_that_fit(k);
-	k->origin = choose_origin(k, cgroup_fd, register_bitcp, &meta);
+	k->origin = choose_origin(k, cgroup_fd, register_cc, &meta);
 	k->other_layout = 0;
 	if (k->origin == TCPTUNED_TAKEN_OVER) {
 		k->paths_kept = true;
@@ -717,7 +735,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	}
 	if (k->origin != TCPTUNED_UPGRADED)
 		close_all(k->map_fd, TCPTUNED_MAPS); /* links stay until they are replaced */
-	error = load_and_attach(k, cgroup_fd, register_bitcp, &meta, err);
+	error = load_and_attach(k, cgroup_fd, register_cc, &meta, err);
 	if (error && k->origin == TCPTUNED_LOADED)
 		tcptuned_kernel_detach(k);
 	if (error)
@@ -735,9 +753,12 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	error = tcptuned_pins_check(bpffs, k.pin_dir, err)
 			?: load_programs(&k, &loaded, cgroup_fd, err);
 	if (!error) {
-		load_bitcp(&k, &loaded);
-		if (!loaded.object[BITCP] && !access(PIN_PATH(&k, "map", "bitcp"), F_OK))
-			error = FAIL(err, ENOTSUP, KERNEL, "%s", k.why_no_bitcp);
+		for (int i = 0; i < TCPTUNED_CCS && !error; i++) {
+			load_cc(&k, &loaded, i);
+			if (!loaded.object[CCS + i] &&
+			    !access(PIN_PATH(&k, "map", cc_name(i)), F_OK))
+				error = FAIL(err, ENOTSUP, KERNEL, "%s", k.cc[i].why_not);
+		}
 	}
 	tcptuned_kernel_close(&k);
 	return error;
@@ -755,7 +776,8 @@ void tcptuned_kernel_stop(struct tcptuned_kernel *k)
 int tcptuned_kernel_detach(struct tcptuned_kernel *k)
 {
 	tcptuned_kernel_stop(k);
-	unregister_bitcp(k);
+	for (int i = 0; i < TCPTUNED_CCS; i++)
+		unregister_cc(k, i);
 	return unpin_all(k);
 }
 
@@ -764,5 +786,6 @@ void tcptuned_kernel_close(struct tcptuned_kernel *k)
 	close_all(k->map_fd, TCPTUNED_MAPS);
 	close_all(k->prog_fd, TCPTUNED_PROGS);
 	close_all(k->link_fd, TCPTUNED_PROGS);
-	close_all(&k->bitcp_map_fd, 1);
+	for (int i = 0; i < TCPTUNED_CCS; i++)
+		replace_fd(&k->cc[i].map_fd, -1);
 }

@@ -16,14 +16,14 @@ void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
 
 /*
  * Load or take over everything, attach to the cgroup and pin under @bpffs. A failure leaves nothing
- * new. Nothing is tuned until a policy is written. @register_bitcp: offer the congestion control.
+ * new. Nothing is tuned until a policy is written. @register_cc: offer the congestion controls.
  */
 int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgroup_fd,
-			   bool register_bitcp, struct tcptuned_error *err);
+			   bool register_cc, struct tcptuned_error *err);
 
 /*
  * Load every program into maps of its own, as tcptuned_kernel_attach() would, and unload it again.
- * Nothing is attached, and a running daemon is not disturbed. If the kernel does not take BI-TCP,
+ * Nothing is attached, and a running daemon is not disturbed. If the kernel does not take a congestion control,
  * that is an error only where one is registered that an upgrade would end.
  */
 int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err);

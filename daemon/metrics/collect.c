@@ -72,7 +72,7 @@ static void read_program(struct tcptuned_bpfstats *stats, enum tcptuned_prog whi
 	program->runs = info.run_cnt;
 	program->run_time_ns = info.run_time_ns;
 	snprintf(program->name, sizeof(program->name), "%s%s",
-		 which >= TCPTUNED_PROG_BITCP ? "bitcp_" : "",
+		 which >= TCPTUNED_PROG_BITCP && which < TCPTUNED_PROG_RESUME ? "bitcp_" : "",
 		 name + (strncmp(name, PREFIX, strlen(PREFIX)) ? 0 : strlen(PREFIX)));
 	stats->programs_len++;
 }
@@ -104,7 +104,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	struct tcptuned_snapshot *snap = &scrape->snap;
 	__u32 zero = 0, key = 0;
 
-	snap->bitcp = kernel->bitcp;
+	snap->bitcp = tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP);
 	snap->adoption = kernel->adoption;
 	snap->cgroups_missing = *scrape->options.cgroups_missing;
 	snap->config_in_force = tcptuned_config_in_force(scrape->options.trouble);

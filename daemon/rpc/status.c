@@ -172,9 +172,10 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 	set_text(object, "pinned_in", kernel->pin_dir);
 	set_text(object, "mode", tcptuned_word(WORDS_MODE, policy.mode));
 	set_text(object, "congestion_control", tcptuned_policy_congestion_control(&policy));
-	json_object_set_new(object, "bitcp_registered", json_boolean(kernel->bitcp));
-	if (!kernel->bitcp && kernel->why_no_bitcp[0])
-		set_text(object, "why_no_bitcp", kernel->why_no_bitcp);
+	json_object_set_new(object, "bitcp_registered",
+			    json_boolean(tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP)));
+	if (kernel->cc[TCPTUNED_CC_BITCP].why_not[0])
+		set_text(object, "why_no_bitcp", kernel->cc[TCPTUNED_CC_BITCP].why_not);
 	json_object_set_new(object, "connections", connections_object(&flows));
 	json_object_set_new(object, "budget", budget_object(kernel));
 	json_object_set_new(object, "totals", totals_object(&totals));

@@ -255,22 +255,22 @@ ss_of() { # HOST FILTER PATTERN
 }
 
 congestion_of() { # HOST FILTER
-	ss_of "$1" "$2" ' (reno|cubic|bitcp|bbr|hstcp|stcp) wscale'
+	ss_of "$1" "$2" ' (reno|cubic|cubic_resum.|bitcp|bbr|hstcp|stcp) wscale'
 }
 
 # What tcptuned changes on a host, without the bitcp of its lane or of another one. A state that
 # cannot be read never equals an earlier one.
 host_state() {
-	local of_tcptuned='^(tcptuned_|dump_flows|dump_tcp|adopt_flows|release_flows|undo_overrides|ca_)'
+	local of_tcptuned='^(tcptuned_|dump_flows|dump_tcp|adopt_flows|release_flows|undo_overrides|ca_|resume_)'
 	{
 		sysctl -e net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem \
 			net.ipv4.tcp_congestion_control &&
 			sysctl -n net.ipv4.tcp_available_congestion_control | xargs -n 1 |
-			grep -vx 'bitc.' &&
+			grep -vxE 'bitc.|cubic_resum.' &&
 			find /sys/fs/bpf | sort &&
 			{ bpftool cgroup show "$TEST_CGROUP/group" 2>/dev/null || :; } &&
 			bpftool -j struct_ops show | jq -r '.[] | select(.name | . == "bitcp" or
-				(test("^bitc.$") | not)) | "bpf struct_ops \(.id)"' &&
+				. == "cubic_resume" or (test("^(bitc|cubic_resum).$") | not)) | "bpf struct_ops \(.id)"' &&
 			bpftool -j prog show | jq -r --arg of_tcptuned "$of_tcptuned" '.[] |
 				select(.uid == ('"$TEST_UID"') and (.name // "" | test($of_tcptuned))) |
 				"bpf prog \(.id) \(.name)"'

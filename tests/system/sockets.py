@@ -16,6 +16,7 @@ send BYTES, receive BYTES
 trickle BYTES MS, sip BYTES MS
                         send and receive so many, over and over, with that pause
 record                  prints "record yes" if the daemon has a record of the socket, else "record no"
+ask BYTES               sends so many, receives one, and prints "ask MILLISECONDS"
 say TEXT                prints it
 until FILE              waits until FILE exists in $TEST_DIR, at most 240 s
 choose NAME FILE        sets the congestion control NAME on a new TCP socket, over and over, until FILE
@@ -130,6 +131,13 @@ def receive(size):
         left -= len(data)
 
 
+def ask(size):
+    begin = time.monotonic()
+    send(size)
+    receive(1)
+    print("ask", int(1000 * (time.monotonic() - begin)))
+
+
 def trickle(size, pause):
     while True:
         send(size)
@@ -189,7 +197,7 @@ def choose(name, file):
 STEPS = {
     "set": (set_option, 2), "get": (get_options, 1), "listen": (listen, 2), "accept": (accept, 0),
     "connect": (connect, 2), "disconnect": (disconnect, 0), "send": (send, 1), "receive": (receive, 1),
-    "trickle": (trickle, 2), "sip": (sip, 2),
+    "trickle": (trickle, 2), "sip": (sip, 2), "ask": (ask, 1),
     "record": (record, 0), "say": (print, 1), "until": (wait_for, 1), "choose": (choose, 2),
 }
 

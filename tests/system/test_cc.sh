@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A policy names congestion controls of bench/cc, which bpftool registers, like any of the kernel's. And bitcp
-# after a loss.
+# after a loss, and connections after a pause.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
@@ -53,4 +53,43 @@ test_cc_no_burst_after_a_loss() {
 	tcptuned_stop
 	expect_le "$lost" 40 "segments lost"
 	expect_eq "$paced" null "pacing rate, afterwards"
+}
+
+# 2 MB, and 300 KB after a pause. The kernel halves the window for each RTO of it, of 0.3 s and more.
+pause() {
+	link a b --rate 100mbit --delay 50ms
+	application answerer b tcp4 listen "${ADDR[b]}" 7101 accept receive 2000000 send 1 receive 300000 send 1 \
+		until ended
+	application asker a tcp4 connect "${ADDR[b]}" 7101 ask 2000000 until go ask 300000 get congestion until ended
+	wait_printed asker '^ask'
+	sleep 5
+	touch "$TEST_DIR/go"
+	wait_printed asker '^congestion'
+	touch "$TEST_DIR/ended"
+	wait "$(pid_of asker)" "$(pid_of answerer)"
+	rm "$TEST_DIR"/{go,ended}
+	asked_ms=$(awk '/^ask/ { print $2 }' "$TEST_DIR/asker.log" | tail -n 1)
+	congestion=$(awk '/^congestion/ { print $2 }' "$TEST_DIR/asker.log")
+}
+
+# 207 segments are five round trips of slow start, from 10 on. A window that holds them takes one, and 5/6 of one to be sent.
+# virtual: a duration is measured
+test_cc_resumes_after_a_pause() {
+	local asked_ms congestion
+	host a b # of the guest, whose default is cubic
+	tcptuned_start --set=policy.congestion_control=keep
+	measure pause
+	expect_eq "$congestion" cubic "kept"
+	expect_ge "$asked_ms" 500 "ms, slow start"
+	tcptuned_stop
+	tcptuned_start
+	measure pause
+	expect_eq "$congestion" cubic_resume "in place of cubic"
+	expect_le "$asked_ms" 250 "ms, resumed"
+	tcptuned_stop
+	tcptuned_start $bitcp
+	measure pause
+	expect_eq "$congestion" bitcp "bitcp"
+	expect_le "$asked_ms" 250 "ms, resumed"
+	tcptuned_stop
 }

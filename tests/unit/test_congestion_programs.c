@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The programs of the congestion controls (bpf/cc/congestion.h) on a socket of the test: when a
- * window grows, how it is written, which one counts at a loss, and what an undone loss restores.
+ * window grows, how it is written, which one counts at a loss, what an undone loss restores, and how
+ * a connection goes on after a pause.
  */
 #include "test.h"
 #include "programs.h"
@@ -10,7 +11,11 @@
 static __u64 no_params[8];
 #define bpf_sk_storage_get(map, sk, value, flags) ((void *)NULL)
 #define bpf_map_lookup_elem(map, key)		  ((void)(key), (void *)no_params)
+static __u64 now_ns;
+#define bpf_ktime_get_ns() now_ns
+#define bpf_jiffies64()	   (now_ns / 1000000) /* as with HZ=1000 */
 #include "../../bpf/cc/bitcp.bpf.c"
+#include "../../bpf/cc/cubic_resume.bpf.c"
 
 /* A connection with a window of @cwnd of which no more than @used was ever used. */
 static struct tcp_sock connection(__u32 cwnd, __u32 used)
@@ -119,5 +124,219 @@ TEST(an_undone_reduction_is_undone_whole)
 		if (r->grown)
 			tp.snd_cwnd = r->grown;
 		assert_int_equal(ca_undo_cwnd((struct sock *)&tp), r->cwnd);
+	}
+}
+
+/* ---- after a pause ------------------------------------------------------------------------------- */
+
+/* In place of the kernel's functions: slow start, and a packet per window; a loss takes 3/10. */
+void cubictcp_init(struct sock *sk)
+{
+	state_of((struct tcp_sock *)sk);
+}
+
+void cubictcp_cong_avoid(struct sock *sk, __u32 ack, __u32 acked)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u64 *counted = state_of(tp);
+
+	(void)ack;
+	if (tp->snd_cwnd < tp->snd_ssthresh) {
+		tp->snd_cwnd += acked;
+		return;
+	}
+	*counted += acked;
+	if (*counted >= tp->snd_cwnd) {
+		*counted = 0;
+		tp->snd_cwnd++;
+	}
+}
+
+__u32 cubictcp_recalc_ssthresh(struct sock *sk)
+{
+	return ((struct tcp_sock *)sk)->snd_cwnd * 7 / 10;
+}
+
+void cubictcp_state(struct sock *sk, __u8 new_state)
+{
+	if (new_state == TCP_CA_Loss)
+		*(__u64 *)state_of((struct tcp_sock *)sk) = 0;
+}
+
+static int cubic_events, cubic_samples;
+
+void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	(void)sk;
+	cubic_events += event == CA_EVENT_TX_START;
+}
+
+void cubictcp_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	(void)sk;
+	(void)sample;
+	cubic_samples++;
+}
+
+__u32 tcp_reno_undo_cwnd(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	return tp->snd_cwnd > tp->prior_cwnd ? tp->snd_cwnd : tp->prior_cwnd;
+}
+
+#define RTT_US 100000u
+#define MSS    1000u
+
+/* Before a pause: the window is @cwnd, and the path has carried @pipe in a round trip. */
+static struct tcp_sock before_a_pause(__u32 cwnd, __u32 pipe)
+{
+	struct tcp_sock tp = struct_of(tcp_sock, .snd_cwnd = cwnd, .snd_cwnd_clamp = ~0u,
+				       .mss_cache = MSS, .snd_ssthresh = 0x7fffffff,
+				       .rate_delivered = pipe, .rate_interval_us = RTT_US,
+				       .srtt_us = RTT_US << 3, .delivered_mstamp = now_ns / 1000,
+				       .lsndtime = now_ns / 1000000);
+
+	tp.rtt_min.s[0].v = RTT_US;
+	tp.inet_conn.icsk_inet.sk.sk_max_pacing_rate = ~0ul;
+	tp.inet_conn.icsk_rto = 300;
+	return tp;
+}
+
+/* As tcp_cwnd_restart() does; the connection was silent for 2 s. */
+static void restart(struct tcp_sock *tp)
+{
+	now_ns += 2000000000;
+	if (tp->snd_ssthresh < tp->snd_cwnd / 2 + tp->snd_cwnd / 4)
+		tp->snd_ssthresh = tp->snd_cwnd / 2 + tp->snd_cwnd / 4;
+	tp->snd_cwnd = 10;
+}
+
+struct calls {
+	void (*init)(struct sock *sk);
+	void (*event)(struct sock *sk, enum tcp_ca_event event);
+	void (*ack)(struct sock *sk, __u32 una, __u32 acked);
+	__u32 (*ssthresh)(struct sock *sk);
+	__u32 left_of_50; /* packets that a loss leaves of a window of 50 */
+};
+
+static const struct calls both[] = {
+	{ca_init, ca_cwnd_event, ca_cong_avoid, ca_ssthresh, 43},
+	{resume_init, resume_cwnd_event, resume_cong_avoid, resume_ssthresh, 35},
+};
+
+static void acknowledge(const struct calls *calls, struct tcp_sock *tp, __u32 packets)
+{
+	tp->snd_una += packets * MSS;
+	tp->packets_out -= packets;
+	calls->ack((struct sock *)tp, tp->snd_una, packets);
+}
+
+static void send_packets(struct tcp_sock *tp, __u32 packets)
+{
+	tp->snd_nxt += packets * MSS;
+	tp->packets_out += packets;
+}
+
+/*
+ * The window of before is sent within a round trip, and paced until that is acknowledged. The kernel may cut the
+ * window twice before the first segment.
+ */
+TEST(a_connection_resumes)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = before_a_pause(200, 200);
+		struct sock *sk = (struct sock *)&tp;
+
+		calls->init(sk);
+		for (int i = 0; i < 2; i++) {
+			calls->event(sk, CA_EVENT_CWND_RESTART);
+			restart(&tp);
+		}
+		calls->event(sk, CA_EVENT_TX_START);
+		assert_int_equal(tp.snd_cwnd, 200);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+		assert_int_equal(sk->sk_pacing_rate, 200 * MSS * 12); /* per second, 120 % */
+		send_packets(&tp, 200);
+		acknowledge(calls, &tp, 2);
+		assert_in_range(tp.snd_cwnd, 200, 202);
+		send_packets(&tp, 2);
+		acknowledge(calls, &tp, 197);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+		acknowledge(calls, &tp, 1);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+		assert_true(tp.snd_cwnd >= 200);
+	}
+}
+
+TEST(a_loss_when_a_connection_resumes)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = before_a_pause(200, 200);
+		struct sock *sk = (struct sock *)&tp;
+
+		calls->init(sk);
+		calls->event(sk, CA_EVENT_CWND_RESTART);
+		restart(&tp);
+		calls->event(sk, CA_EVENT_TX_START);
+		send_packets(&tp, 200);
+		acknowledge(calls, &tp, 20);
+		tp.sacked_out = 30;
+		assert_int_equal(calls->ssthresh(sk), calls->left_of_50);
+	}
+}
+
+/* The kernel's functions decide all but that round trip: after it the windows are theirs, ACK by ACK. */
+TEST(cubic_stays_cubic)
+{
+	struct tcp_sock kernel = before_a_pause(200, 200), ours = kernel;
+	struct sock *sk = (struct sock *)&ours;
+	struct ack_sample sample = {.rtt_us = RTT_US};
+
+	kernel.snd_ssthresh = ours.snd_ssthresh = 100;
+	cubic_events = cubic_samples = 0;
+	for (int i = 0; i < 1000; i++) {
+		send_packets(&ours, 5);
+		acknowledge(&both[1], &ours, 5);
+		resume_pkts_acked(sk, &sample);
+		cubictcp_cong_avoid((struct sock *)&kernel, 0, 5);
+		assert_int_equal(ours.snd_cwnd, kernel.snd_cwnd);
+		if (i % 100 == 99) {
+			resume_cwnd_event(sk, CA_EVENT_TX_START);
+			ours.snd_cwnd = ours.snd_ssthresh = resume_ssthresh(sk);
+			resume_set_state(sk, TCP_CA_Recovery);
+			kernel.snd_cwnd = kernel.snd_ssthresh =
+				cubictcp_recalc_ssthresh((struct sock *)&kernel);
+		}
+	}
+	assert_int_equal(cubic_events, 10);
+	assert_int_equal(cubic_samples, 1000);
+	ours.prior_cwnd = 5000;
+	assert_int_equal(resume_undo_cwnd(sk), 5000);
+	assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+}
+
+/* With the first segment after a pause, when ssthresh shows the window of before; and never in the midst of traffic. */
+TEST(cubic_is_replaced_after_a_pause)
+{
+	static const struct {
+		__u32 cwnd, pipe, out, window, rtt_us;
+	} rows[] = {{200, 200, 0, 200, RTT_US},
+		    {200, 60, 0, 120, RTT_US},
+		    {200, 200, 3, 10, RTT_US},
+		    {200, 4, 0, 10, RTT_US},
+		    {200, 200, 0, 10, 999}};
+
+	for_each_row (r, rows) {
+		struct tcp_sock tp = before_a_pause(r->cwnd, r->pipe);
+
+		tp.snd_ssthresh = 0;
+		tp.rtt_min.s[0].v = tp.rate_interval_us = r->rtt_us;
+		restart(&tp);
+		tp.packets_out = r->out;
+		resume_init((struct sock *)&tp);
+		assert_int_equal(tp.snd_cwnd, r->window);
+		resume_release((struct sock *)&tp);
+		assert_int_equal(((struct sock *)&tp)->sk_pacing_status, SK_PACING_NONE);
 	}
 }

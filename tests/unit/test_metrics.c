@@ -393,7 +393,6 @@ TEST(scrape_without_kernel_side)
 	char *text;
 
 	memset(&kernel, 0xff, sizeof(kernel)); /* all descriptors -1 */
-	kernel.bitcp = false;
 	options.kernel = &kernel;
 	assert_int_equal(tcptuned_scrape_new(&scrape, &options), 0);
 

@@ -123,10 +123,10 @@ struct bitcp {
 	__u64 undo_max_win;
 	__u64 undo_ss_target;
 	__u32 seed_step; /* packets per RTT towards a remembered maximum; 0: there is none */
-	__u32 unused;
+	__u32 unused;	 /* bpf/cc/congestion.h keeps the last 12 of icsk_ca_priv's 104 bytes */
 };
 
-bitcp_assert(sizeof(struct bitcp) <= 96, "icsk_ca_priv, and bpf/cc/congestion.h keeps 8 of 104");
+bitcp_assert(sizeof(struct bitcp) <= 96, "92 are in use");
 bitcp_assert(sizeof(struct bitcp) % 8 == 0, "icsk_ca_priv is an array of u64");
 
 enum bitcp_mode {
