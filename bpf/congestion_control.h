@@ -28,12 +28,6 @@ static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
 	return is_same_name(name, CC_NAME("bitcp"));
 }
 
-static __always_inline bool is_ours(const char name[TCPTUNED_CC_NAME_MAX],
-				    const struct tcptuned_policy *policy)
-{
-	return is_bitcp(name) || is_same_name(name, policy->cc_resume);
-}
-
 /*
  * True if the socket has the default of its network namespace. Names are compared as well, because
  * a socket that is older than a new registration of the default still has the previous one.
@@ -56,6 +50,8 @@ static __always_inline bool has_default_cc(struct tcp_sock *tp)
  */
 static __always_inline bool is_cc_chosen(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
+	if (flow->flags & TCPTUNED_F_CC_RESUMES)
+		return false;
 	return (BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) &&
 		!(flow->flags & TCPTUNED_F_CC_RESTORED)) ||
 	       !has_default_cc(tp);
@@ -93,9 +89,9 @@ static __always_inline bool may_set_bitcp(struct tcptuned_flow *flow, struct tcp
 	char now[TCPTUNED_CC_NAME_MAX] = {};
 
 	read_cc_name(now, tp);
-	if (policy->mode != TCPTUNED_TUNE ||
-	    (!is_same_name(now, CC_NAME("cubic")) && !is_same_name(now, CC_NAME("reno"))) ||
-	    is_cc_chosen(flow, tp))
+	if (policy->mode != TCPTUNED_TUNE || is_cc_chosen(flow, tp) ||
+	    (!is_same_name(now, CC_NAME("cubic")) && !is_same_name(now, CC_NAME("reno")) &&
+	     !is_same_name(now, policy->cc_resume)))
 		return false;
 	__builtin_memcpy(ret, CC_NAME("bitcp"), TCPTUNED_CC_NAME_MAX);
 	return true;
@@ -129,9 +125,9 @@ static __always_inline int set_default_cc(void *ctx, struct tcp_sock *tp)
  */
 static __always_inline void restore_cc(void *ctx, struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	if (!(flow->flags & TCPTUNED_F_CC_SET) || set_default_cc(ctx, tp))
+	if (!(flow->flags & TCPTUNED_F_CC_OURS) || set_default_cc(ctx, tp))
 		return;
-	flow->flags &= ~TCPTUNED_F_CC_SET;
+	flow->flags &= ~TCPTUNED_F_CC_OURS;
 	flow->flags |= TCPTUNED_F_CC_RESTORED;
 }
 

@@ -183,8 +183,9 @@ struct tcp_sock {
 	__u32 srtt_us; /* eighths of a microsecond */
 	__u32 mdev_us; /* mean deviation of the RTT, quarters of a microsecond */
 	__u32 packets_out;
-	__u32 max_packets_out;
-	__u32 sacked_out; /* segments that only SACK blocks have acknowledged */
+	__u32 max_packets_out; /* in flight at most, in the last window of data */
+	__u32 delivered;       /* packets, by SACK blocks, too */
+	__u32 sacked_out;      /* segments that only SACK blocks have acknowledged */
 	__u32 lost_out;
 	__u32 total_retrans;
 	__u32 segs_out;

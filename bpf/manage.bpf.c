@@ -91,7 +91,8 @@ static __always_inline bool choose_adopted_cc(struct tcptuned_flow *flow, struct
 	char now[TCPTUNED_CC_NAME_MAX] = {};
 
 	read_cc_name(now, tp);
-	if (!is_ours(now, policy) || policy->mode != TCPTUNED_TUNE)
+	if ((!is_bitcp(now) && !is_same_name(now, policy->cc_resume)) ||
+	    policy->mode != TCPTUNED_TUNE)
 		return may_set_policy_cc(flow, tp, policy, ret);
 	__builtin_memcpy(ret, policy->congestion_control[0] ? policy->congestion_control : now,
 			 sizeof(now));
@@ -101,13 +102,12 @@ static __always_inline bool choose_adopted_cc(struct tcptuned_flow *flow, struct
 /* Another build's has the same name; connections keep the old one until it is set again. */
 static __always_inline void move_to_current_cc(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
-	if (!policy || !(flow->flags & TCPTUNED_F_CC_SET))
+	if (!(flow->flags & TCPTUNED_F_CC_OURS))
 		return;
 	read_cc_name(name, tp);
-	if (is_ours(name, policy))
+	if (is_bitcp(name) || (flow->flags & TCPTUNED_F_CC_RESUMES))
 		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
 }
 
@@ -278,12 +278,12 @@ static __always_inline void release_foreign_cc(struct tcptuned_flow *flow, struc
 	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
 	char now[TCPTUNED_CC_NAME_MAX] = {};
 
-	if (!policy || !(flow->flags & TCPTUNED_F_CC_SET))
+	if (!policy || !(flow->flags & TCPTUNED_F_CC_OURS))
 		return;
 	read_cc_name(now, tp);
 	if (!is_same_name(now, policy->congestion_control) &&
 	    !is_same_name(now, policy->cc_resume) && !has_own_cc(tp))
-		flow->flags &= ~(TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESTORED);
+		flow->flags &= ~(TCPTUNED_F_CC_OURS | TCPTUNED_F_CC_RESTORED);
 }
 
 /* What a listener accepts from now on inherits the buffers that its application requested. */
@@ -309,7 +309,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 	}
 	if (flow)
 		release_foreign_cc(flow, tp);
-	if (flow && (flow->flags & TCPTUNED_F_CC_SET))
+	if (flow && (flow->flags & TCPTUNED_F_CC_OURS))
 		restore_cc(tp, flow, tp);
 	else if (has_own_cc_by_default(tp))
 		set_default_cc(tp, tp);
@@ -336,7 +336,7 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 
 	read_cc_name(now, tp);
 	if (!policy->congestion_control[0]) {
-		if (!is_same_name(now, policy->cc_resume))
+		if ((flow->flags & TCPTUNED_F_CC_SET) || !policy->cc_resume[0])
 			restore_cc(tp, flow, tp);
 		return;
 	}

@@ -336,7 +336,7 @@ static __always_inline void resume_cubic(struct bpf_sock_ops *ctx, struct tcptun
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
-	if (!sk_paused(tp) || (flow->flags & TCPTUNED_F_CC_SET) || sk_pipe(tp) < 2 * tp->snd_cwnd)
+	if (!sk_paused(tp) || (flow->flags & TCPTUNED_F_CC_OURS) || sk_pipe(tp) <= tp->snd_cwnd)
 		return;
 	policy = policy_by_id(flow->policy);
 	read_cc_name(name, tp);
@@ -344,7 +344,8 @@ static __always_inline void resume_cubic(struct bpf_sock_ops *ctx, struct tcptun
 	    !is_same_name(name, CC_NAME("cubic")) || is_cc_chosen(flow, tp))
 		return;
 	__builtin_memcpy(name, policy->cc_resume, sizeof(name));
-	set_cc(ctx, flow, tp, name);
+	if (!set_cc(ctx, flow, tp, name)) /* not for good: the path may turn out to be a long one */
+		flow->flags ^= TCPTUNED_F_CC_OURS;
 }
 
 /*

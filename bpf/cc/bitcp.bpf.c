@@ -7,8 +7,6 @@
 #include "../maps.h"
 #include "tcptuned/algo/bitcp.h"
 
-#define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
-
 /* The section [bitcp] of the configuration. Zeroes, the initial content, stand for the defaults. */
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct bitcp_params) bitcp_params SEC(".maps");
 

@@ -24,6 +24,8 @@ char LICENSE[] SEC("license") = "GPL";
 /* Available to unprivileged processes and in every network namespace. */
 #define TCP_CONG_NON_RESTRICTED 0x1
 
+#define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
+
 static __always_inline void *state_of(struct tcp_sock *tp)
 {
 	return tp->inet_conn.icsk_ca_priv;
@@ -140,27 +142,34 @@ static __always_inline void pace_on_ack(struct sock *sk)
 
 /* ---- the window after a pause (tcptuned/algo/resume.h) -------------------------------------------- */
 
-/* A pause ends, before which the window was @cwnd, in the kernel's place of which @restart would remain. */
-static __always_inline int after_pause(struct tcp_sock *tp, __u32 cwnd, __u32 restart)
+/* A pause ends. @cwnd: the window before it. */
+static __always_inline void after_pause(struct tcp_sock *tp, __u32 cwnd)
 {
 	__u64 pause_us = bpf_ktime_get_ns() / 1000 - tp->delivered_mstamp;
 
-	return resume_after_pause(resume_of(tp), pause_us / 1000000, cwnd, sk_pipe(tp), restart);
+	resume_after_pause(resume_of(tp), pause_us / 1000000, cwnd, sk_pipe(tp));
 }
 
 /*
- * The first segment after a pause. What is to follow it within a round trip leaves at 120 % of the window per RTT, as
- * the kernel has it from the first ACK on (tcp_update_pacing_rate()).
+ * The first segment after a pause. What is to follow it until the first ACK leaves at 120 % of the window per RTT, as
+ * the kernel has it then (tcp_update_pacing_rate()), and at 200 packets per RTT at least: the ten that slow start
+ * would send at once are not much later.
  */
+#define PACED_PER_RTT_MIN 200u
+
 static __always_inline void begin_after_pause(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	int paced = pace(sk, 1);
-	__u32 window = resume_begin(resume_of(tp), tp->snd_cwnd), rtt_us = tp->srtt_us >> 3;
+	__u32 window = resume_begin(resume_of(tp), tp->snd_cwnd, tp->delivered);
+	__u64 per_rtt = window + window / 5, rate;
 
-	tp->snd_cwnd = window;
-	if (paced)
-		sk->sk_pacing_rate = (__u64)window * tp->mss_cache * 1200000 / rtt_us;
+	tp->snd_cwnd = window < tp->snd_cwnd_clamp ? window : tp->snd_cwnd_clamp;
+	if (!pace(sk, 1))
+		return;
+	if (per_rtt < PACED_PER_RTT_MIN)
+		per_rtt = PACED_PER_RTT_MIN;
+	rate = per_rtt * tp->mss_cache * 1000000 / (tp->srtt_us >> 3);
+	sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
 }
 
 /*
@@ -169,7 +178,7 @@ static __always_inline void begin_after_pause(struct sock *sk)
  */
 static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
 {
-	__u32 carried = resume_retreat(resume_of(tp), tp->sacked_out);
+	__u32 carried = resume_retreat(resume_of(tp), tp->delivered);
 
 	if (!carried)
 		return window_in_use(tp);
@@ -182,7 +191,7 @@ static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event eve
 
 	/* There may be several before a segment leaves, and only the first one finds the window. */
 	if (event == CA_EVENT_CWND_RESTART && resume_of(tp)->state != RESUME_READY)
-		after_pause(tp, tp->snd_cwnd, CONGESTION_INITIAL_WINDOW);
+		after_pause(tp, tp->snd_cwnd);
 	else if (event == CA_EVENT_TX_START && resume_of(tp)->state == RESUME_READY)
 		begin_after_pause(sk);
 }
@@ -196,6 +205,12 @@ static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked
 	ret->limited = !!cwnd_limited(tp);
 	ret->una = una;
 	ret->nxt = tp->snd_nxt;
+}
+
+/* The window from which the congestion control goes on; outside of a validation the present one. */
+static __always_inline __u32 validated_window(struct tcp_sock *tp, const struct congestion_ack *ack)
+{
+	return resume_on_ack(resume_of(tp), ack, tp->delivered, tp->packets_out - tp->sacked_out);
 }
 
 static __always_inline void write_window(struct tcp_sock *tp, const struct congestion_ack *ack)
@@ -234,18 +249,18 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 	}
 
 /* An ACK. */
-#define CONGESTION_CONTROL_ACK(ON_ACK)                                          \
-	SEC("struct_ops/ca_cong_avoid")                                         \
-	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked)   \
-	{                                                                       \
-		struct tcp_sock *tp = (struct tcp_sock *)sk;                    \
-		struct congestion_ack ack;                                      \
-                                                                                \
-		read_ack(tp, una, acked, &ack);                                 \
-		ack.cwnd = resume_on_ack(resume_of(tp), &ack, tp->packets_out); \
-		pace_on_ack(sk);                                                \
-		ON_ACK(state_of(tp), &ack);                                     \
-		write_window(tp, &ack);                                         \
+#define CONGESTION_CONTROL_ACK(ON_ACK)                                        \
+	SEC("struct_ops/ca_cong_avoid")                                       \
+	void BPF_PROG(ca_cong_avoid, struct sock *sk, __u32 una, __u32 acked) \
+	{                                                                     \
+		struct tcp_sock *tp = (struct tcp_sock *)sk;                  \
+		struct congestion_ack ack;                                    \
+                                                                              \
+		read_ack(tp, una, acked, &ack);                               \
+		ack.cwnd = validated_window(tp, &ack);                        \
+		pace_on_ack(sk);                                              \
+		ON_ACK(state_of(tp), &ack);                                   \
+		write_window(tp, &ack);                                       \
 	}
 
 #define CONGESTION_CONTROL_CALLS                                            \

@@ -14,17 +14,28 @@ extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __k
 extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
 /*
- * A connection gets this congestion control with its first segment after a pause, when the kernel has cut its window,
- * and ssthresh is at least three quarters of that (tcp_current_ssthresh()).
+ * The window before a pause, after which the kernel has cut it: at most what was in flight lately, or in slow start
+ * twice that, which is how it grows. After slow start ssthresh is three quarters of it or more
+ * (tcp_current_ssthresh()).
  */
+static __always_inline __u32 window_before_pause(const struct tcp_sock *tp)
+{
+	__u32 most = tp->snd_ssthresh / 3 * 4;
+
+	if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH)
+		return 2 * tp->max_packets_out;
+	return most < tp->max_packets_out ? most : tp->max_packets_out;
+}
+
+/* A connection gets this congestion control with its first segment after a pause, of which TX_START follows. */
 SEC("struct_ops/resume_init")
 void BPF_PROG(resume_init, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	cubictcp_init(sk);
-	if (sk_paused(tp) && after_pause(tp, tp->snd_ssthresh / 3 * 4, tp->snd_cwnd))
-		begin_after_pause(sk);
+	if (sk_paused(tp))
+		after_pause(tp, window_before_pause(tp));
 }
 
 SEC("struct_ops/resume_cong_avoid")
@@ -34,7 +45,7 @@ void BPF_PROG(resume_cong_avoid, struct sock *sk, __u32 una, __u32 acked)
 	struct congestion_ack ack;
 
 	read_ack(tp, una, acked, &ack);
-	ack.cwnd = resume_on_ack(resume_of(tp), &ack, tp->packets_out);
+	ack.cwnd = validated_window(tp, &ack);
 	pace_on_ack(sk);
 	write_window(tp, &ack);
 	cubictcp_cong_avoid(sk, una, acked);

@@ -112,10 +112,6 @@ static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, co
 	record->cc_auto = is_auto(wanted);
 	snprintf(record->congestion_control, sizeof(record->congestion_control), "%s",
 		 record->cc_auto ? "" : wanted);
-	snprintf(record->cc_resume, sizeof(record->cc_resume), "%s",
-		 record->cc_auto && tcptuned_is_registered(&d->kernel, TCPTUNED_CC_RESUME)
-			 ? "cubic_resume"
-			 : "");
 	if (*logged || !wanted[0] || (!record->cc_auto && record->mode != TCPTUNED_TUNE))
 		return;
 	log_choice(d, record, wanted);
@@ -139,6 +135,8 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;
+		if (is_auto(wanted) && tcptuned_is_registered(&d->kernel, TCPTUNED_CC_RESUME))
+			strcpy(record->cc_resume, "cubic_resume");
 		if (!wanted[0] || is_offered(d, offer, record->mode, offered)) {
 			choose(d, record, wanted, &logged[is_auto(wanted)]);
 			continue;

@@ -254,6 +254,7 @@ static int check_observe(const struct tcptuned_config *config, struct tcptuned_e
 	if (tcptuned_kernel_open(&before, config->bpffs, NULL))
 		return 0; /* tcptuned_kernel_attach() reports errors */
 	tunes = tcptuned_is_registered(&before, TCPTUNED_CC_BITCP) ||
+		tcptuned_is_registered(&before, TCPTUNED_CC_RESUME) ||
 		(tcptuned_kernel_can_be_read(&before) && any_policy_tunes(&before));
 	tcptuned_kernel_close(&before);
 	if (!tunes)

@@ -704,6 +704,7 @@ static enum tcptuned_origin choose_origin(struct tcptuned_kernel *k, int cgroup_
 		return TCPTUNED_REPLACED;
 	if (meta->build == build_of_objects() && is_attached(k, cgroup_fd) &&
 	    tcptuned_is_registered(k, TCPTUNED_CC_BITCP) == register_cc &&
+	    (register_cc || !tcptuned_is_registered(k, TCPTUNED_CC_RESUME)) &&
 	    k->map_fd[TCPTUNED_MAP_PATHS] >= 0)
 		return TCPTUNED_TAKEN_OVER;
 	return TCPTUNED_UPGRADED;

@@ -63,7 +63,7 @@ static const struct {
 	{"so_sndbuf_honoured", TCPTUNED_F_SNDBUF_APP},
 	{"receive_rightsized", TCPTUNED_F_RCV_TUNED},
 	{"send_rightsized", TCPTUNED_F_SND_TUNED},
-	{"congestion_control_set", TCPTUNED_F_CC_SET},
+	{"congestion_control_set", TCPTUNED_F_CC_OURS},
 	{"receive_memory_short", TCPTUNED_F_RCV_MEMORY_SHORT},
 	{"send_memory_short", TCPTUNED_F_SND_MEMORY_SHORT},
 };

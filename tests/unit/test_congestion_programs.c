@@ -130,9 +130,12 @@ TEST(an_undone_reduction_is_undone_whole)
 /* ---- after a pause ------------------------------------------------------------------------------- */
 
 /* In place of the kernel's functions: slow start, and a packet per window; a loss takes 3/10. */
+static int cubic_inits, cubic_events, cubic_samples;
+
 void cubictcp_init(struct sock *sk)
 {
-	state_of((struct tcp_sock *)sk);
+	(void)sk;
+	cubic_inits++;
 }
 
 void cubictcp_cong_avoid(struct sock *sk, __u32 ack, __u32 acked)
@@ -163,8 +166,6 @@ void cubictcp_state(struct sock *sk, __u8 new_state)
 		*(__u64 *)state_of((struct tcp_sock *)sk) = 0;
 }
 
-static int cubic_events, cubic_samples;
-
 void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	(void)sk;
@@ -188,14 +189,18 @@ __u32 tcp_reno_undo_cwnd(struct sock *sk)
 #define RTT_US 100000u
 #define MSS    1000u
 
-/* Before a pause: the window is @cwnd, and the path has carried @pipe in a round trip. */
+/*
+ * Before a pause: the window is @cwnd, and the path has carried @pipe in a round trip. Half of all sequence numbers
+ * are negative.
+ */
 static struct tcp_sock before_a_pause(__u32 cwnd, __u32 pipe)
 {
-	struct tcp_sock tp = struct_of(tcp_sock, .snd_cwnd = cwnd, .snd_cwnd_clamp = ~0u,
-				       .mss_cache = MSS, .snd_ssthresh = 0x7fffffff,
-				       .rate_delivered = pipe, .rate_interval_us = RTT_US,
-				       .srtt_us = RTT_US << 3, .delivered_mstamp = now_ns / 1000,
-				       .lsndtime = now_ns / 1000000);
+	struct tcp_sock tp =
+		struct_of(tcp_sock, .snd_cwnd = cwnd, .snd_cwnd_clamp = ~0u, .mss_cache = MSS,
+			  .snd_ssthresh = TCP_INFINITE_SSTHRESH, .max_packets_out = cwnd,
+			  .rate_delivered = pipe, .rate_interval_us = RTT_US,
+			  .srtt_us = RTT_US << 3, .snd_una = 0x90000000, .snd_nxt = 0x90000000,
+			  .delivered_mstamp = now_ns / 1000, .lsndtime = now_ns / 1000000);
 
 	tp.rtt_min.s[0].v = RTT_US;
 	tp.inet_conn.icsk_inet.sk.sk_max_pacing_rate = ~0ul;
@@ -229,6 +234,7 @@ static void acknowledge(const struct calls *calls, struct tcp_sock *tp, __u32 pa
 {
 	tp->snd_una += packets * MSS;
 	tp->packets_out -= packets;
+	tp->delivered += packets;
 	calls->ack((struct sock *)tp, tp->snd_una, packets);
 }
 
@@ -239,25 +245,34 @@ static void send_packets(struct tcp_sock *tp, __u32 packets)
 }
 
 /*
- * The window of before is sent within a round trip, and paced until that is acknowledged. The kernel may cut the
- * window twice before the first segment.
+ * A connection that was silent sends the @packets of its window. The kernel may cut that twice before the first
+ * segment.
  */
+static struct tcp_sock resumes(const struct calls *calls, __u32 packets)
+{
+	struct tcp_sock tp = before_a_pause(packets, packets);
+	struct sock *sk = (struct sock *)&tp;
+
+	calls->init(sk);
+	for (int i = 0; i < 2; i++) {
+		calls->event(sk, CA_EVENT_CWND_RESTART);
+		restart(&tp);
+	}
+	calls->event(sk, CA_EVENT_TX_START);
+	assert_int_equal(tp.snd_cwnd, packets);
+	assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+	send_packets(&tp, packets);
+	return tp;
+}
+
+/* The window of before is sent within a round trip, and paced until that is acknowledged. */
 TEST(a_connection_resumes)
 {
 	for_each_row (calls, both) {
-		struct tcp_sock tp = before_a_pause(200, 200);
+		struct tcp_sock tp = resumes(calls, 200);
 		struct sock *sk = (struct sock *)&tp;
 
-		calls->init(sk);
-		for (int i = 0; i < 2; i++) {
-			calls->event(sk, CA_EVENT_CWND_RESTART);
-			restart(&tp);
-		}
-		calls->event(sk, CA_EVENT_TX_START);
-		assert_int_equal(tp.snd_cwnd, 200);
-		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
 		assert_int_equal(sk->sk_pacing_rate, 200 * MSS * 12); /* per second, 120 % */
-		send_packets(&tp, 200);
 		acknowledge(calls, &tp, 2);
 		assert_in_range(tp.snd_cwnd, 200, 202);
 		send_packets(&tp, 2);
@@ -266,23 +281,53 @@ TEST(a_connection_resumes)
 		acknowledge(calls, &tp, 1);
 		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
 		assert_true(tp.snd_cwnd >= 200);
+		tp = resumes(calls, 50);
+		assert_int_equal(sk->sk_pacing_rate, 200 * MSS * 10);
 	}
 }
 
+/*
+ * Pacing ends after a loss, too: when all that was sent before the loss is acknowledged, and two rounds later at the
+ * latest.
+ */
 TEST(a_loss_when_a_connection_resumes)
+{
+	for_each_row (calls, both)
+		for (int acked = 0; acked <= 20; acked += 20) {
+			struct tcp_sock tp = resumes(calls, 200);
+			struct sock *sk = (struct sock *)&tp;
+
+			if (acked)
+				acknowledge(calls, &tp, 20);
+			tp.snd_wnd = 1 << 30;
+			tp.sacked_out = 50 - acked;
+			tp.delivered += tp.sacked_out;
+			assert_int_equal(calls->ssthresh(sk), calls->left_of_50);
+			tp.sacked_out = 0;
+			tp.snd_cwnd = tp.snd_ssthresh = calls->left_of_50;
+			for (int round = 0; round < 4; round++) {
+				acknowledge(calls, &tp, tp.packets_out);
+				send_packets(&tp, 20);
+			}
+			assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+		}
+}
+
+TEST(a_pace_of_the_applications_is_not_exceeded)
 {
 	for_each_row (calls, both) {
 		struct tcp_sock tp = before_a_pause(200, 200);
 		struct sock *sk = (struct sock *)&tp;
 
 		calls->init(sk);
+		resume_of(&tp)->paced =
+			1; /* of a loss before; the application has set a maximum since */
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+		sk->sk_max_pacing_rate = sk->sk_pacing_rate = 5000;
 		calls->event(sk, CA_EVENT_CWND_RESTART);
 		restart(&tp);
 		calls->event(sk, CA_EVENT_TX_START);
-		send_packets(&tp, 200);
-		acknowledge(calls, &tp, 20);
-		tp.sacked_out = 30;
-		assert_int_equal(calls->ssthresh(sk), calls->left_of_50);
+		assert_int_equal(sk->sk_pacing_rate, 5000);
 	}
 }
 
@@ -293,8 +338,10 @@ TEST(cubic_stays_cubic)
 	struct sock *sk = (struct sock *)&ours;
 	struct ack_sample sample = {.rtt_us = RTT_US};
 
+	cubic_inits = cubic_events = cubic_samples = 0;
+	resume_init(sk);
+	assert_int_equal(cubic_inits, 1);
 	kernel.snd_ssthresh = ours.snd_ssthresh = 100;
-	cubic_events = cubic_samples = 0;
 	for (int i = 0; i < 1000; i++) {
 		send_packets(&ours, 5);
 		acknowledge(&both[1], &ours, 5);
@@ -304,9 +351,12 @@ TEST(cubic_stays_cubic)
 		if (i % 100 == 99) {
 			resume_cwnd_event(sk, CA_EVENT_TX_START);
 			ours.snd_cwnd = ours.snd_ssthresh = resume_ssthresh(sk);
-			resume_set_state(sk, TCP_CA_Recovery);
 			kernel.snd_cwnd = kernel.snd_ssthresh =
 				cubictcp_recalc_ssthresh((struct sock *)&kernel);
+		}
+		if (i % 70 == 69) {
+			resume_set_state(sk, TCP_CA_Loss);
+			cubictcp_state((struct sock *)&kernel, TCP_CA_Loss);
 		}
 	}
 	assert_int_equal(cubic_events, 10);
@@ -316,25 +366,32 @@ TEST(cubic_stays_cubic)
 	assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
 }
 
-/* With the first segment after a pause, when ssthresh shows the window of before; and never in the midst of traffic. */
+/*
+ * With the first segment after a pause, and never in the midst of traffic: as much as was in flight lately, twice that
+ * in slow start, which is ended by @ssthresh; 0: by nothing yet.
+ */
 TEST(cubic_is_replaced_after_a_pause)
 {
 	static const struct {
-		__u32 cwnd, pipe, out, window, rtt_us;
-	} rows[] = {{200, 200, 0, 200, RTT_US},
-		    {200, 60, 0, 120, RTT_US},
-		    {200, 200, 3, 10, RTT_US},
-		    {200, 4, 0, 10, RTT_US},
-		    {200, 200, 0, 10, 999}};
+		__u32 cwnd, pipe, lately, out, ssthresh, window, rtt_us;
+	} rows[] = {
+		{200, 200, 200, 0, 1, 200, RTT_US}, {200, 60, 200, 0, 1, 120, RTT_US},
+		{200, 200, 200, 3, 1, 10, RTT_US},  {200, 4, 200, 0, 1, 10, RTT_US},
+		{200, 200, 200, 0, 1, 10, 999},	    {200, 200, 200, 0, 200, 200, RTT_US},
+		{200, 200, 30, 0, 200, 10, RTT_US}, {200, 200, 100, 0, 0, 200, RTT_US},
+	};
 
 	for_each_row (r, rows) {
 		struct tcp_sock tp = before_a_pause(r->cwnd, r->pipe);
 
-		tp.snd_ssthresh = 0;
+		tp.max_packets_out = r->lately;
+		tp.snd_ssthresh = r->ssthresh ? r->ssthresh : TCP_INFINITE_SSTHRESH;
 		tp.rtt_min.s[0].v = tp.rate_interval_us = r->rtt_us;
 		restart(&tp);
 		tp.packets_out = r->out;
 		resume_init((struct sock *)&tp);
+		assert_int_equal(tp.snd_cwnd, 10);
+		resume_cwnd_event((struct sock *)&tp, CA_EVENT_TX_START);
 		assert_int_equal(tp.snd_cwnd, r->window);
 		resume_release((struct sock *)&tp);
 		assert_int_equal(((struct sock *)&tp)->sk_pacing_status, SK_PACING_NONE);

@@ -34,6 +34,7 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_RCVBUF_HONOURED = 1 << 17, /* the kernel had got req_rcvbuf before */
 	TCPTUNED_F_SNDBUF_HONOURED = 1 << 18,
 	TCPTUNED_F_LONG_PATH = 1 << 20,	    /* the path is remembered as long: policy.h, cc_auto */
+	TCPTUNED_F_CC_RESUMES = 1 << 21,    /* tcptuned has replaced cubic by policy.h, cc_resume */
 	TCPTUNED_F_POLICY_CHOSEN = 1 << 22, /* by connect(), before the connection is established */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* tcptuned has restored the default congestion control */
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	  /* the path is remembered as slow */
@@ -46,13 +47,14 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_CB_WRITE_HDR_OPT = 1u << 31,
 };
 
+#define TCPTUNED_F_CC_OURS   (TCPTUNED_F_CC_SET | TCPTUNED_F_CC_RESUMES)
 #define TCPTUNED_F_CALLBACKS (TCPTUNED_F_CB_STATE | TCPTUNED_F_CB_RTT | TCPTUNED_F_CB_WRITE_HDR_OPT)
 
 /* Set before the connection was established, or left by an earlier connection of the socket. */
 #define TCPTUNED_F_KEPT_ON_CONNECT                                                               \
 	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |                 \
 	 TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_SNDBUF_INTERCEPTED | \
-	 TCPTUNED_F_RCVBUF_HONOURED | TCPTUNED_F_SNDBUF_HONOURED | TCPTUNED_F_CC_SET |           \
+	 TCPTUNED_F_RCVBUF_HONOURED | TCPTUNED_F_SNDBUF_HONOURED | TCPTUNED_F_CC_OURS |          \
 	 TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_SND_LOCKED |                \
 	 TCPTUNED_F_CALLBACKS)
 

@@ -123,10 +123,10 @@ struct bitcp {
 	__u64 undo_max_win;
 	__u64 undo_ss_target;
 	__u32 seed_step; /* packets per RTT towards a remembered maximum; 0: there is none */
-	__u32 unused;	 /* bpf/cc/congestion.h keeps the last 12 of icsk_ca_priv's 104 bytes */
+	__u32 others;	 /* the first 4 of the last 12 bytes of icsk_ca_priv: bpf/cc/congestion.h */
 };
 
-bitcp_assert(sizeof(struct bitcp) <= 96, "92 are in use");
+bitcp_assert(__builtin_offsetof(struct bitcp, others) <= 92, "104 bytes without these 12");
 bitcp_assert(sizeof(struct bitcp) % 8 == 0, "icsk_ca_priv is an array of u64");
 
 enum bitcp_mode {

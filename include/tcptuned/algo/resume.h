@@ -31,57 +31,58 @@ enum resume_state {
 
 /* One connection. All zeroes: normal. */
 struct resume {
-	__u32 packets; /* the window to resume with; from then on those acknowledged since */
-	__u32 end; /* the sequence number whose acknowledgement validates the window; before the first ACK the kernel's window */
-	__u8 state; /* enum resume_state */
-	__u8 paced; /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
+	__u32 packets; /* ready: the window to resume with; later: what was delivered before, all packets */
+	__u32 end;     /* the sequence number that ends the round: of validation, or of pacing */
+	__u8 state;    /* enum resume_state */
+	__u8 paced;    /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
+	__u16 restart; /* the window that the kernel has left, at most 65535 */
 };
 
 /*
- * A pause of @pause_s ends, before which the window was @cwnd; the path has carried @pipe in a round trip, and the
- * kernel would leave @restart (tcp_cwnd_restart()). Returns whether resume_begin() is to follow with the first
- * segment.
+ * A pause of @pause_s ends, before which the window was @cwnd; the path has carried @pipe in a round trip. Returns
+ * whether resume_begin() is to follow with the first segment.
  */
-congestion_fn int resume_after_pause(struct resume *r, __u32 pause_s, __u32 cwnd, __u32 pipe,
-				     __u32 restart)
+congestion_fn int resume_after_pause(struct resume *r, __u32 pause_s, __u32 cwnd, __u32 pipe)
 {
 	__u32 halvings = pause_s / RESUME_HALF_LIFE_S, window = pipe < cwnd / 2 ? 2 * pipe : cwnd;
 
 	window = halvings < 32 ? window >> halvings : 0;
-	r->state = window < RESUME_WINDOW_MIN || window <= restart ? RESUME_NORMAL : RESUME_READY;
+	r->state = window < RESUME_WINDOW_MIN ? RESUME_NORMAL : RESUME_READY;
 	r->packets = window;
 	return r->state;
 }
 
-/* The first segment leaves, with the window @restart that the kernel has left. Returns the one to use. */
-congestion_fn __u32 resume_begin(struct resume *r, __u32 restart)
+/*
+ * The first segment leaves, with the window @restart that the kernel has left (tcp_cwnd_restart()), and @delivered
+ * packets were delivered before. Returns the window.
+ */
+congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 delivered)
 {
 	__u32 window = r->packets > restart ? r->packets : restart;
 
 	r->state = RESUME_UNVALIDATED;
-	r->packets = 0;
-	r->end = restart;
+	r->packets = delivered;
+	r->restart = restart < 0xffff ? restart : 0xffff;
 	return window;
 }
 
 /*
- * An ACK outside of a recovery, with @flight packets still in flight. Returns the window from which the congestion
- * control goes on, not less than the kernel's.
+ * An ACK outside of a recovery: @delivered packets are by now, and @flight are not. Returns the window from which the
+ * congestion control goes on, not less than the kernel's.
  */
-congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack *a, __u32 flight)
+congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack *a, __u32 delivered,
+				  __u32 flight)
 {
-	__u32 cwnd = a->cwnd;
+	__u32 cwnd = a->cwnd, sent = delivered - r->packets + flight;
 
 	if (r->state < RESUME_UNVALIDATED) {
 		r->state = RESUME_NORMAL;
 		return cwnd;
 	}
-	r->packets += a->acked;
 	if (r->state == RESUME_UNVALIDATED) {
-		flight += a->acked;
-		if (flight < r->end)
-			flight = r->end;
-		cwnd = flight < cwnd ? flight : cwnd;
+		if (sent < r->restart)
+			sent = r->restart;
+		cwnd = sent < cwnd ? sent : cwnd;
 		r->state = RESUME_VALIDATING;
 		r->end = a->nxt;
 	}
@@ -91,12 +92,12 @@ congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack 
 }
 
 /*
- * A loss or a CE mark, when SACK blocks have acknowledged @sacked packets. Returns the window that the path has
- * carried, of which the congestion control keeps its share, or 0: the one in use.
+ * A loss or a CE mark, when @delivered packets are delivered. Returns the window that the path has carried since the
+ * pause, of which the congestion control keeps its share, or 0: the one in use.
  */
-congestion_fn __u32 resume_retreat(struct resume *r, __u32 sacked)
+congestion_fn __u32 resume_retreat(struct resume *r, __u32 delivered)
 {
-	__u32 carried = r->packets + sacked;
+	__u32 carried = delivered - r->packets;
 
 	if (r->state < RESUME_UNVALIDATED)
 		return 0;
