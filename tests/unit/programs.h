@@ -16,6 +16,8 @@
 #define SEC(name)
 #undef BPF_PROG
 #define BPF_PROG(name, args...) name(args)
+#undef bpf_core_field_exists
+#define bpf_core_field_exists(field...) 1
 #undef BPF_CORE_READ_BITFIELD
 #define BPF_CORE_READ_BITFIELD(s, field) ((s)->field)
 

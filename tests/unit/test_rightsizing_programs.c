@@ -15,8 +15,6 @@
 #define BPF_CORE_READ_STR_INTO(ret, s, fields...) ((void)(ret))
 #undef bpf_core_field_offset
 #define bpf_core_field_offset(field...) 0
-#undef bpf_core_field_exists
-#define bpf_core_field_exists(field...) 1
 #undef bpf_core_read
 #define bpf_core_read			      read_kernel
 #define bpf_probe_read_kernel		      read_kernel
