@@ -334,13 +334,15 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 {
 	char now[TCPTUNED_CC_NAME_MAX] = {}, name[TCPTUNED_CC_NAME_MAX] = {};
 
-	read_cc_name(now, tp);
 	if (!policy->congestion_control[0]) {
 		if ((flow->flags & TCPTUNED_F_CC_SET) || !policy->cc_resume[0])
 			restore_cc(tp, flow, tp);
 		return;
 	}
-	if (!may_set_policy_cc(flow, tp, policy, name) || is_same_name(now, name))
+	if (!may_set_policy_cc(flow, tp, policy, name))
+		return;
+	read_cc_name(now, tp);
+	if (is_same_name(now, name))
 		return;
 	if (set_cc(tp, flow, tp, name)) /* what the previous policy had set is not this one's */
 		restore_cc(tp, flow, tp);

@@ -389,10 +389,8 @@ static int keep_programs(struct tcptuned_kernel *k, const struct loaded *loaded)
 
 		if (error)
 			return error;
-		if (fd < 0)
-			replace_fd(
-				&k->prog_fd[i],
-				-1); /* of what the kernel refused, or an iterator that is not loaded */
+		if (fd < 0) /* the kernel refused it, or it is an iterator that is not loaded */
+			replace_fd(&k->prog_fd[i], -1);
 	}
 	return 0;
 }
@@ -550,6 +548,7 @@ static int register_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, struct bp
 static void attach_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, const struct loaded *loaded)
 {
 	const struct bpf_object *object = loaded->object[CCS + cc];
+	struct tcptuned_registration *r = &k->cc[cc];
 	int error;
 
 	if (!object) {
@@ -557,13 +556,14 @@ static void attach_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, const stru
 		return;
 	}
 	error = register_cc(k, cc, bpf_object__find_map_by_name(object, cc_name(cc)));
-	if (error)
-		snprintf(k->cc[cc].why_not, sizeof(k->cc[cc].why_not),
-			 "%s could not be registered (%s)%s%s%s", objects[CCS + cc].what,
-			 strerror(-error),
-			 error == -EEXIST ? ": a congestion control of the name " : "",
-			 error == -EEXIST ? cc_name(cc) : "",
-			 error == -EEXIST ? " is there already, see bpftool struct_ops show" : "");
+	if (error == -EEXIST)
+		snprintf(r->why_not, sizeof(r->why_not),
+			 "%s could not be registered: a congestion control of the name %s is there "
+			 "already, see bpftool struct_ops show",
+			 objects[CCS + cc].what, cc_name(cc));
+	else if (error)
+		snprintf(r->why_not, sizeof(r->why_not), "%s could not be registered (%s)",
+			 objects[CCS + cc].what, strerror(-error));
 }
 
 /*
@@ -753,13 +753,10 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	tcptuned_kernel_init(&k, bpffs);
 	error = tcptuned_pins_check(bpffs, k.pin_dir, err)
 			?: load_programs(&k, &loaded, cgroup_fd, err);
-	if (!error) {
-		for (int i = 0; i < TCPTUNED_CCS && !error; i++) {
-			load_cc(&k, &loaded, i);
-			if (!loaded.object[CCS + i] &&
-			    !access(PIN_PATH(&k, "map", cc_name(i)), F_OK))
-				error = FAIL(err, ENOTSUP, KERNEL, "%s", k.cc[i].why_not);
-		}
+	for (int i = 0; i < TCPTUNED_CCS && !error; i++) {
+		load_cc(&k, &loaded, i);
+		if (!loaded.object[CCS + i] && !access(PIN_PATH(&k, "map", cc_name(i)), F_OK))
+			error = FAIL(err, ENOTSUP, KERNEL, "%s", k.cc[i].why_not);
 	}
 	tcptuned_kernel_close(&k);
 	return error;
