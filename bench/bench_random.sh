@@ -78,9 +78,9 @@ random_begin() { # NAME SENDER_PREFIX RECEIVER_PREFIX ADDRESS SECONDS CONTROL AP
 	background "$1-from" $2 "$TEST_TOP/bench/field.py" send $4 7000 $6 "${@:7}"
 }
 
-# An application that asks for an amount each 2.5 s: after the first answer each begins after a pause.
+# An application that asks for an amount each 2.5 s: all answers but the first come after a pause.
 bench_pauses() {
-	local run mbit ms bytes path application column control after_idle run_seconds=${BENCH_SECONDS:-16} kind=plain drawn={}
+	local run mbit ms bytes path application column run_seconds=${BENCH_SECONDS:-16} kind=plain drawn={}
 	host a b
 	cubic_by_default a b
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
@@ -99,13 +99,13 @@ bench_pauses() {
 }
 
 pauses_measure() {
-	local after_idle=1 control=default
+	local after_idle=1
 	[ "$column" != "kernel, no restart" ] || after_idle=0
-	[ "$column" != bbr ] || control=bbr
 	in_host a sysctl -qw net.ipv4.tcp_slow_start_after_idle=$after_idle
 	case $column in
+	bbr) random_measure bbr ;;
 	"tcptuned, cubic") with_tcptuned sender,receiver -- random_measure default ;;
 	"tcptuned, bitcp") with_tcptuned sender,receiver policy.congestion_control=bitcp -- random_measure default ;;
-	*) random_measure $control ;;
+	*) random_measure default ;;
 	esac
 }

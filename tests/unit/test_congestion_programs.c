@@ -320,8 +320,8 @@ TEST(a_pace_of_the_applications_is_not_exceeded)
 		struct sock *sk = (struct sock *)&tp;
 
 		calls->init(sk);
-		resume_of(&tp)->paced =
-			1; /* of a loss before; the application has set a maximum since */
+		/* Paced since a loss before; the application has set a maximum meanwhile. */
+		resume_of(&tp)->paced = 1;
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 		sk->sk_max_pacing_rate = sk->sk_pacing_rate = 5000;
 		calls->event(sk, CA_EVENT_CWND_RESTART);
