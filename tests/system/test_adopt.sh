@@ -117,9 +117,9 @@ test_requests_before_the_start() {
 }
 
 fixed_before() { # PORT STEP...
-	outsider server-$1 a tcp4 listen 127.0.0.1 "$1" accept send 30000000 until stopped
+	outsider server-$1 a tcp4 listen 127.0.0.1 "$1" accept send 300000000 until stopped
 	application client-$1 a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \
-		connect 127.0.0.1 "$@" receive 30000000 say received get rcvbuf,sndbuf \
+		connect 127.0.0.1 "$@" receive 300000000 say received get rcvbuf,sndbuf \
 		until stopped get rcvbuf,sndbuf,clamp
 	wait_printed client-$1 made
 }
