@@ -66,7 +66,8 @@ static __always_inline __u8 send_limit_of(const struct tcptuned_flow *flow, stru
 		.queue = sender_queue(flow, tp),
 		.sndbuf = sk->sk_sndbuf,
 		.snd_wnd = tp->snd_wnd,
-		.no_space = !!(sk->sk_socket->flags & (1u << SOCK_NOSPACE)),
+		.no_space = (sk->sk_socket->flags & (1u << SOCK_NOSPACE)) ||
+			    sk->sk_wmem_queued >= sk->sk_sndbuf,
 		.rwnd_limited = BPF_CORE_READ_BITFIELD(tp, chrono_type) == READOUT_CHRONO_RWND,
 		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
 				tp->packets_out >= tp->snd_cwnd,

@@ -122,7 +122,7 @@ struct readout_sender {
 	__u32 queue;	 /* readout_queue() */
 	__u32 sndbuf;	 /* bytes of memory */
 	__u32 snd_wnd;	 /* bytes */
-	__u8 no_space;	 /* SOCK_NOSPACE: the application got no room in the buffer, and wants it */
+	__u8 no_space; /* the send buffer is full, or its application got no room in it (SOCK_NOSPACE) */
 	__u8 rwnd_limited; /* TCP_CHRONO_RWND_LIMITED */
 	__u8 cwnd_limited; /* cwnd was full in this round trip or the last one */
 	__u8 lost;	   /* segments were lost, and cwnd reduced */
@@ -176,7 +176,7 @@ static inline __u32 readout_queue(__u32 bytes, __u32 rtt_us, __u32 min_rtt_us, _
 /*
  * Returns an enum tcptuned_limit. The kernel records when the peer's window and cwnd limit a sender
  * (tcp_chrono_start(), tcp_cwnd_validate()). For a full send buffer it often does not: with all of
- * it in flight an application that waits for room is its sign. Where the path has a queue, more of
+ * it in flight, that no room is left, or that an application waits for room, is its sign. Where the path has a queue, more of
  * any of the three would only wait there.
  *
  * The two other ends of tcp_write_xmit(), tcp_pacing_check() and tcp_small_queue_check(), are
