@@ -26,7 +26,7 @@ bench_random() {
 	done
 }
 
-# Hosts c and d are behind a and b, and have sysctls of their own: no neighbour gets what tcptuned raises.
+# Hosts c and d are behind a and b.
 random_join() { # HOST NEIGHBOUR NETWORK
 	in_host $1 ip link add name to-$2 type veth peer name eth0 netns "$(lib_netns $2)"
 	in_host $1 ip address add $3.1/24 dev to-$2
@@ -45,11 +45,8 @@ random_bbr() {
 	random_measure bbr
 }
 
-# The daemon raises the maximum of tcp_wmem in the first network namespace only.
 random_tcptuned() {
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	with_tcptuned sender,receiver -- random_measure default
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 4194304"
 }
 
 random_measure() { # CONTROL

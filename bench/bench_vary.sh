@@ -8,10 +8,8 @@
 
 keep="policy.congestion_control=keep"
 
-# The kernel's sender may fill every queue below.
 vary_hosts() {
 	host a b
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	run_seconds=${BENCH_SECONDS:-20}
 }
 
@@ -20,14 +18,13 @@ vary_options() {
 }
 
 # vary_columns BENCH X FIGURES [COLUMN...]: a row each; FIGURES: a function of rows.py and its arguments
-# The sender's kernel has its own maxima, or the 64 MB to which tcptuned raises them, which it does in the first
-# network namespace only.
+# The sender's kernel has its own maximum, but for a column with 64 MB.
 vary_columns() {
 	local bench=$1 x=$2 figures=$3 column command bytes
 	shift 3
 	for column; do
-		bytes=67108863
-		[[ $column != @(kernel|bbr) ]] || bytes=4194304
+		bytes=4194304
+		[[ $column != *"64 MB" ]] || bytes=67108864
 		in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 $bytes"
 		case $column in
 		kernel | "kernel, 64 MB") command=(untuned --congestion cubic) ;;
@@ -305,6 +302,7 @@ bench_peace_bitcp_alone() {
 vary_peace_bitcp() { # NAME tuned|untuned:CONTROL
 	local run run_seconds count_after queue kind x ours other
 	vary_hosts
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 67108864"
 	cubic_by_default a
 	run_seconds=${BENCH_SECONDS:-60} count_after=$(half "${BENCH_SECONDS:-60}")

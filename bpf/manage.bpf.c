@@ -195,12 +195,11 @@ static __always_inline void release_receive_buffer(struct tcptuned_flow *flow, s
 
 static __always_inline void release_send_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-	__u32 max = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2];
+	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
 	bool fixed = flow->flags & TCPTUNED_F_SNDBUF_HONOURED;
 
 	set_option(tp, SOL_SOCKET, SO_SNDBUF,
-		   fixed ? flow->req_sndbuf : max_buffer(sk->sk_sndbuf, max) / 2);
+		   fixed ? flow->req_sndbuf : max_buffer(have, sk_max_sndbuf(tp)) / 2);
 }
 
 /* Restores all but the congestion control, before which the namespace's default is restored. */
@@ -374,7 +373,7 @@ static __always_inline void change_policy(struct tcptuned_flow *flow, struct tcp
 	release_foreign_cc(flow, tp);
 	resolve_observed_request(flow, policy, true);
 	resolve_observed_request(flow, policy, false);
-	copy_policy(flow, policy, id);
+	copy_policy(flow, tp, policy, id);
 	sync_cc(flow, tp, policy);
 }
 

@@ -59,11 +59,10 @@ static __always_inline __u32 application_locks(const struct tcptuned_flow *flow,
 	return locks;
 }
 
-/* The most that the kernel alone would give, bytes: tcp_rmem or tcp_wmem, or what is locked. */
-static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow,
-					       const struct tcptuned_policy *policy, bool receive)
+/* The most that the kernel alone would give, bytes: @max of tcp_rmem or tcp_wmem, or what is locked. */
+static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow, __u32 max,
+					       bool receive)
 {
-	__u32 max = receive ? policy->rcv_kernel_max : policy->snd_kernel_max;
 	__u32 locked = 2 * (receive ? flow->req_rcvbuf : flow->req_sndbuf);
 
 	if ((flow->flags & flag_of(receive, TCPTUNED_F_RCVBUF_HONOURED)) && locked < max)
@@ -72,7 +71,7 @@ static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow,
 }
 
 /* Copies what will be needed of @policy; its requests for buffer sizes are already resolved. */
-static __always_inline void copy_policy(struct tcptuned_flow *flow,
+static __always_inline void copy_policy(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					const struct tcptuned_policy *policy, __u32 id)
 {
 	flow->policy = id;
@@ -83,8 +82,8 @@ static __always_inline void copy_policy(struct tcptuned_flow *flow,
 	flow->snd_window_max = policy->snd_window_max;
 	flow->rcv_buffer_max = policy->rcv_buffer_max;
 	flow->snd_buffer_max = policy->snd_buffer_max;
-	flow->rcv_base = kernel_max_buffer(flow, policy, true);
-	flow->snd_base = kernel_max_buffer(flow, policy, false);
+	flow->rcv_base = kernel_max_buffer(flow, policy->rcv_kernel_max, true);
+	flow->snd_base = kernel_max_buffer(flow, sk_max_sndbuf(tp), false);
 }
 
 /* Begins to manage a connection. The application's earlier requests stay in the record. */
@@ -103,7 +102,7 @@ static __always_inline void init_record(struct tcptuned_flow *flow, struct tcp_s
 		flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf)
 		flow->flags |= TCPTUNED_F_SNDBUF_APP;
-	copy_policy(flow, policy, id);
+	copy_policy(flow, tp, policy, id);
 	flow->snd_unsent = flow->rcv_clamp = flow->rcv_allowed = 0;
 	flow->snd_writer = flow->snd_late = 0;
 	flow->snd_bytes = (__u32)tp->bytes_acked;

@@ -99,9 +99,7 @@ static __always_inline bool is_recovering(struct tcp_sock *tp)
  */
 static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	const struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-
-	return flow->snd_buffer_max >= (__u32)net->ipv4.sysctl_tcp_wmem[2];
+	return flow->snd_buffer_max >= sk_max_sndbuf(tp);
 }
 
 /* By the kernel's mean deviation, of which it keeps four times. */
@@ -126,10 +124,10 @@ static __always_inline __u64 wake_space(const struct rightsize *rs, struct tcp_s
 
 /*
  * The send buffer, bytes of memory; 0: the kernel's. A held one has room for the window, and does
- * not shrink during a recovery, when nothing leaves the queue. One that is locked, because it was
- * held once or because the application fixed it before tcptuned saw it, follows cwnd as the
- * kernel's would (tcp_sndbuf_expand()), twice that in slow start. The caller limits the result to
- * @max.
+ * not shrink during a recovery, when nothing leaves the queue. One that has reached the maximum of
+ * tcp_wmem, or is locked, because it was sized once or because the application fixed it before tcptuned saw
+ * it, follows cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in slow start. The caller limits
+ * the result to @max.
  */
 static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
@@ -138,9 +136,9 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 
 	if (flow->snd.window)
 		return is_recovering(tp) && space < have ? have : space;
-	/* The kernel sizes the buffer; what it has beyond the old tcp_wmem is the budget's. */
-	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK))
-		return have > flow->snd_base || have > max ? have : 0;
+	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) &&
+	    (have < sk_max_sndbuf(tp) || !may_shrink_sndbuf(flow, tp)))
+		return have > max ? have : 0;
 	space = 4ull * tp->snd_cwnd * tp->mss_cache;
 	if (tp->snd_cwnd < tp->snd_ssthresh)
 		space *= 2;

@@ -208,6 +208,12 @@ static __always_inline __u32 sk_buffer_locks(struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_inet.sk.sk_userlocks);
 }
 
+/* The largest send buffer that the kernel gives by itself, bytes: the maximum of tcp_wmem. */
+static __always_inline __u32 sk_max_sndbuf(const struct tcp_sock *tp)
+{
+	return tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4.sysctl_tcp_wmem[2];
+}
+
 /* The kernel rounds the window that it advertises up to this unit (__tcp_select_window()). */
 static __always_inline __u32 sk_window_unit(const struct tcp_sock *tp)
 {

@@ -120,10 +120,11 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    .lowest = 64 * KIB, .highest = GIB, .special = "auto", .word = "kernel",
 	    .word_value = TCPTUNED_WINDOW_KERNEL),
 	KEY("policy", "send_window_max", KEY_SIZE, POLICY(send_window_max_bytes), "auto", LIVE,
-	    "The largest amount of data in flight for which a send buffer is sized. The maximum of "
-	    "net.ipv4.tcp_wmem is raised to twice that. auto and kernel are as for "
-	    "receive_window_max. If another policy or the kernel makes that maximum larger, the send "
-	    "buffer is still limited to twice the window of the connection's policy, provided that "
+	    "The largest amount of data in flight for which a send buffer is sized. "
+	    "net.core.wmem_max is raised to it, and net.ipv4.tcp_wmem is not changed: a connection "
+	    "that needs more than its maximum gets a buffer of its own. auto and kernel are as for "
+	    "receive_window_max. If the maximum of net.ipv4.tcp_wmem is larger than twice the window "
+	    "of a connection's policy, the send buffer is limited to the latter, provided that "
 	    "net.core.wmem_max is at least half of that maximum.",
 	    .lowest = 64 * KIB, .highest = GIB, .special = "auto", .word = "kernel",
 	    .word_value = TCPTUNED_WINDOW_KERNEL),

@@ -60,7 +60,6 @@ static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char 
 		.rcv_window_max = tcptuned_window_max(receive, set->receive_window_max_bytes),
 		.snd_window_max = tcptuned_window_max(send, set->send_window_max_bytes),
 		.rcv_kernel_max = receive->kernel_max,
-		.snd_kernel_max = send->kernel_max,
 		.cc_long_path_segments = set->long_path_segments,
 	};
 

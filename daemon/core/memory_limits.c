@@ -127,8 +127,7 @@ static uint32_t buffer_max(int option)
 }
 
 /*
- * The maximum of tcp_rmem (tcp_wmem) for such windows, which initially take half of their buffer
- * (TCP_DEFAULT_SCALING_RATIO). A power of two is reduced by one, for two reasons. The kernel derives the
+ * The memory for such windows, which initially take half of their buffer (TCP_DEFAULT_SCALING_RATIO). A power of two is reduced by one, for two reasons. The kernel derives the
  * window scale from tcp_rmem, and needs one more for a power of two than for a byte less
  * (tcp_select_initial_window()); a coarse scale is harmful, because every other ACK may advertise up to
  * one unit more. And administrators set powers of two, so that such a value found at the stop is theirs.
@@ -154,13 +153,37 @@ static uint32_t max_window(const struct tcptuned_daemon *d, enum tcptuned_mode m
 	return max;
 }
 
-/* Set the maximum of @which to @bytes, or restore it if it was enough. @consequence: of a failure. */
-static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uint64_t bytes,
+/*
+ * What @which has to be for the windows of the policies with this mode, bytes. tcp_rmem applies to every
+ * connection, because it determines the window scale. Send buffers beyond tcp_wmem are set one by one, and
+ * bpf_setsockopt() gives twice net.core.wmem_max.
+ */
+static uint64_t limit_for(const struct tcptuned_daemon *d, enum tcptuned_sysctl which,
+			  enum tcptuned_mode mode)
+{
+	uint64_t bytes = buffer_for(max_window(d, mode, which == TCPTUNED_SYSCTL_TCP_RMEM));
+
+	if (which == TCPTUNED_SYSCTL_TCP_RMEM)
+		return bytes;
+	if (bytes <= tcptuned_sysctl_maximum_before(d->kernel.map_fd[TCPTUNED_MAP_META],
+						    TCPTUNED_SYSCTL_TCP_WMEM))
+		return 0;
+	return (bytes + 1) / 2;
+}
+
+/* Set the maximum of @which, or restore it if it was enough. @consequence: of a failure. */
+static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which,
 		      const char *consequence)
 {
 	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META], error;
+	uint64_t before = tcptuned_sysctl_maximum_before(meta_fd, which);
+	uint64_t bytes = limit_for(d, which, TCPTUNED_TUNE);
+	uint64_t would = limit_for(d, which, TCPTUNED_OBSERVE);
 
-	if (bytes <= tcptuned_sysctl_maximum_before(meta_fd, which)) {
+	if (d->options->observe && would > before)
+		log_info_once("observe: would set the maximum of %s to %llu",
+			      tcptuned_sysctl_name(which), (unsigned long long)would);
+	if (bytes <= before) {
 		tcptuned_sysctl_restore(meta_fd, which);
 		return;
 	}
@@ -171,42 +194,13 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, uin
 				 strerror(-error), consequence);
 }
 
-/* The sysctl applies to every connection, so that it has to suffice for the largest window. */
-static void set_buffer_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which, bool receive)
-{
-	uint64_t would = buffer_for(max_window(d, TCPTUNED_OBSERVE, receive));
-	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
-
-	if (d->options->observe && would > tcptuned_sysctl_maximum_before(meta_fd, which))
-		log_info_once("observe: would set the maximum of %s to %llu",
-			      tcptuned_sysctl_name(which), (unsigned long long)would);
-	set_limit(d, which, buffer_for(max_window(d, TCPTUNED_TUNE, receive)),
-		  "windows stay within half of the present one");
-}
-
-/*
- * A send buffer that tcptuned has sized is locked, and has to be enlarged again to what the kernel
- * would have given it: bpf_setsockopt() gives twice net.core.wmem_max.
- */
-static void set_wmem_max(struct tcptuned_daemon *d)
-{
-	uint64_t bytes = buffer_for(max_window(d, TCPTUNED_TUNE, false));
-	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
-
-	if (bytes <= tcptuned_sysctl_maximum_before(meta_fd, TCPTUNED_SYSCTL_TCP_WMEM))
-		bytes = 0;
-	set_limit(d, TCPTUNED_SYSCTL_WMEM_MAX, (bytes + 1) / 2,
-		  "send buffers are left to the kernel");
-}
-
 void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
 {
 	uint32_t receive = buffer_max(SO_RCVBUF);
 	uint32_t send;
 
-	set_buffer_limit(d, TCPTUNED_SYSCTL_TCP_RMEM, true);
-	set_buffer_limit(d, TCPTUNED_SYSCTL_TCP_WMEM, false);
-	set_wmem_max(d);
+	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM, "windows stay within half of the present one");
+	set_limit(d, TCPTUNED_SYSCTL_WMEM_MAX, "send buffers are left to the kernel");
 	send = buffer_max(SO_SNDBUF);
 	for (size_t i = 0; i < d->policies_len; i++) {
 		d->policies[i].record.rcv_buffer_max = receive;

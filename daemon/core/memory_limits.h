@@ -30,7 +30,7 @@ int tcptuned_budget_set(struct tcptuned_daemon *d);
 bool tcptuned_budget_is_short(const struct tcptuned_daemon *d);
 
 /*
- * Set the maxima of tcp_rmem and tcp_wmem to what the windows of the policies need, restore those
+ * Set the maxima of tcp_rmem and net.core.wmem_max to what the windows of the policies need, restore those
  * that are large enough without, and write into each policy's record how large a buffer setsockopt()
  * can make. Logs what it does.
  */

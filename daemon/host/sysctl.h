@@ -4,9 +4,9 @@
  * any later tcptuned can restore them. One that an administrator changes meanwhile is left alone from
  * then on. All changes are logged.
  *
- * Each network namespace has its own values, and the meta map has those of the daemon's. The maxima
- * of net.ipv4.tcp_rmem and net.ipv4.tcp_wmem are set, and restored, in every namespace that has the
- * same three numbers as the daemon's.
+ * Each network namespace has its own values, and the meta map has those of the daemon's. The maximum of
+ * net.ipv4.tcp_rmem is set, and restored, in every namespace that has the same three numbers as the
+ * daemon's; so was that of net.ipv4.tcp_wmem by earlier builds.
  */
 #ifndef TCPTUNED_HOST_SYSCTL_H
 #define TCPTUNED_HOST_SYSCTL_H
@@ -28,7 +28,7 @@ uint64_t tcptuned_sysctl_number(const char *name, int index);
 /* Set @which in this network namespace, unless an administrator's value is kept. Returns 0 or -errno. */
 int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted);
 
-/* The same for its last number, bytes; tcp_rmem and tcp_wmem are set in every network namespace. */
+/* The same for its last number, bytes; tcp_rmem is set in every network namespace. */
 int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes);
 
 /* The value of @which (of TCPTUNED_SYSCTL_VALUE bytes) without tcptuned. Returns 0 or -errno. */

@@ -202,19 +202,31 @@ test_unsent_bound_is_released() {
 	expect_eq "$(result one .sender.notsent_lowat)" 0 "TCP_NOTSENT_LOWAT afterwards"
 }
 
-# Within a host only the buffers limit a window. They stay within the kernel's maxima of before tcptuned raised
-# them.
+# Within a host only the buffers limit a window. They stay within the kernel's own maxima.
 test_buffers_within_a_host_are_the_kernels() {
 	local receive send
 	host a
 	receive=$(in_host a sysctl -n net.ipv4.tcp_rmem | cut -f 3)
-	send=$(in_host a sysctl -n net.ipv4.tcp_wmem | cut -f 3)
 	tcptuned_start --set=policy.congestion_control=keep
 	TRANSFER_ADDR=127.0.0.1 RECEIVER=a stream within 7101 --duration 280 --congestion cubic
 	sleep 2
-	expect_ge "$(in_host a sysctl -n net.ipv4.tcp_wmem | cut -f 3)" $((2 * send)) "raised maximum"
-	expect_le "$(ss_of a "dport = :7101" ",tb([0-9]+)")" "$send" "send buffer"
+	expect_ge "$(in_host a sysctl -n net.ipv4.tcp_rmem | cut -f 3)" $((2 * receive - 1)) "raised maximum"
+	expect_le "$(ss_of a "dport = :7101" ",tb([0-9]+)")" "$(in_host a sysctl -n net.ipv4.tcp_wmem | cut -f 3)" \
+		"send buffer"
 	expect_le "$(flow 7101 .advertised_window_bytes)" "$receive" "window"
+}
+
+# A sender that needs more than the maximum of tcp_wmem gets it: 2.5 MB are in flight on this path. Other
+# connections of the host do not.
+test_send_buffer_beyond_the_kernels() {
+	sized_path --rate 200mbit --delay 50ms --queue 2bdp
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 1048576"
+	SENDER_PREFIX= stream other 7102 --duration 280 --congestion reno
+	stream tuned 7101 --duration 280 --congestion reno
+	wait_output -ge 2097152 flow_to 7101 .send_buffer_bytes
+	expect_eq "$(flow_to 7101 .send.kernel_max_bytes)" 1048576 "what the kernel alone would give"
+	wait_output = 1048576 ss_of a "dport = :7102" ",tb([0-9]+)"
+	stream_stop tuned other
 }
 
 # A connection has a record from 128 KB on, at either end.

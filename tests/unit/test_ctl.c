@@ -367,8 +367,8 @@ TEST(answers)
 		"'memory_short_refusals':8,'rcvbuf_overridden':9},'sysctls':["
 		"{'name':'net.ipv4.tcp_rmem','set_to':'4096 131072 67108863',"
 		"'now':'4096 131072 5000000','left_alone':true},"
-		"{'name':'net.ipv4.tcp_wmem','before':'4096 16384 4194304',"
-		"'set_to':'4096 16384 67108864','now':'4096 16384 67108864','left_alone':false}]}");
+		"{'name':'net.core.wmem_max','before':'4194304','set_to':'33554432','now':'33554432',"
+		"'left_alone':false}]}");
 	add_answer(
 		out, print_tested_policy,
 		"{'policy':'web','rule':'remote port 80','mode':'tune','long_path_segments':4096}");

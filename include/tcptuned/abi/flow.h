@@ -10,7 +10,7 @@
 #include <tcptuned/algo/reason.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 5
+#define TCPTUNED_ABI 6
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {

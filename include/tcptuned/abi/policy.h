@@ -56,7 +56,6 @@ struct tcptuned_policy {
 	__u32 rcv_buffer_max; /* limit of bpf_setsockopt(SO_RCVBUF): 2 x net.core.rmem_max */
 	__u32 snd_buffer_max; /* limit of SO_SNDBUF: 2 x net.core.wmem_max */
 	__u32 rcv_kernel_max; /* tcp_rmem[2] before tcptuned raised it, bytes of memory */
-	__u32 snd_kernel_max; /* tcp_wmem[2], likewise */
 	__u32 disabled;	      /* at run time; no rule leads to it, and its mode is off */
 	__u32 cc_auto;	      /* 1: bitcp on long paths only; congestion_control is "" then */
 	__u32 cc_long_path_segments; /* bandwidth-delay product from which a path is long */
