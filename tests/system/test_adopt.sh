@@ -95,7 +95,8 @@ test_short_connections() {
 # honoured after the stop.
 test_requests_before_the_start() {
 	local sizes
-	host a
+	host a b
+	link a b --rate 100mbit --delay 5ms # a window of 40 KB is a third of what that holds
 	fixed_before 7501
 	fixed_before 7502 set rcvbuf -1 get rcvbuf
 	tcptuned_start
@@ -117,15 +118,15 @@ test_requests_before_the_start() {
 }
 
 fixed_before() { # PORT STEP...
-	outsider server-$1 a tcp4 listen 127.0.0.1 "$1" accept send 300000000 until stopped
+	outsider server-$1 b tcp4 listen ${ADDR[b]} "$1" accept send 6000000 until stopped
 	application client-$1 a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \
-		connect 127.0.0.1 "$@" receive 300000000 say received get rcvbuf,sndbuf \
+		connect ${ADDR[b]} "$@" receive 6000000 say received get rcvbuf,sndbuf \
 		until stopped get rcvbuf,sndbuf,clamp
 	wait_printed client-$1 made
 }
 
 connected_to() { # PORT FILTER
-	ctl_json "first(.flows[]) | $2" flows --remote-address 127.0.0.1 --remote-port "$1"
+	ctl_json "first(.flows[]) | $2" flows --remote-address ${ADDR[b]} --remote-port "$1"
 }
 
 # Many connections in two network namespaces are adopted once each; some names have no namespace, one name
