@@ -1,52 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Path memory: 10 MB at 100 ms over a path that nothing is known of, and over one that a
-# transfer went to before. Time is from the first byte sent to the last one read.
+# Path memory: a client asks a server, to which a transfer went before, for an amount, by a new connection each time.
 
 . "$TEST_TOP/bench/lib.sh"
 
-ten_megabytes() {
-	transfer a b --count 10 --bytes 1MB --rtt-samples >/dev/null
-}
-
-over_an_unknown_path() {
-	rm -rf "$TEST_DIR/state"
-	with_tcptuned sender,receiver paths.remember=yes -- cold_start
-}
-
-cold_start() {
-	link a b --seed "$(run_seed)" $path
-	ten_megabytes
-}
-
-over_a_known_path() {
-	rm -rf "$TEST_DIR/state"
-	with_tcptuned sender,receiver paths.remember=yes -- warm_start
-}
-
-both_have_learned() {
-	[ "$(metric 'tcptuned_paths_learned_total{result="stored"}')" -ge 2 ]
-}
-
-warm_start() {
-	link a b --seed "$(run_seed)" $path
-	transfer a b --duration "${BENCH_LEARN:-8}" >/dev/null
-	wait_until both_have_learned
-	ten_megabytes
-}
-
-# With 1 Gbit/s slow start is not over before the 10 MB are; with 100 Mbit/s it ends with a loss
-# where the queue is short.
 bench_paths() {
-	local mbit queue run
+	local run mbit ms bytes path column path_then='' count=3 parallel=1
 	host a b
-	for mbit in ${BENCH_MBIT:-100 1000}; do
-		for queue in ${BENCH_QUEUE:-0.25bdp 1bdp}; do
-			path="--rate ${mbit}mbit --delay 50ms --queue $queue"
-			for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-				row paths "$mbit, $queue" unknown over_an_unknown_path
-				row paths "$mbit, $queue" known over_a_known_path
+	cubic_by_default a b
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for mbit in ${BENCH_MBIT:-100 1000}; do
+			for ms in ${BENCH_RTTS:-20 100}; do
+				for bytes in ${BENCH_SIZES:-100000 1000000 10000000 30000000}; do
+					path="--rate ${mbit}mbit --delay $((ms * 500))us --queue ${BENCH_QUEUE:-1bdp}"
+					for column in kernel bbr "tcptuned, sender" tcptuned "tcptuned, bitcp"; do
+						row paths "$mbit Mbit/s, $ms ms, $((bytes / 1000)) KB" "$column" paths_measure
+					done
+				done
 			done
 		done
+	done
+}
+
+paths_measure() {
+	case $column in
+	bbr) paths_fetch bbr ;;
+	"tcptuned, sender") with_tcptuned receiver paths.remember=yes -- paths_fetch default ;;
+	tcptuned) with_tcptuned sender,receiver paths.remember=yes -- paths_fetch default ;;
+	"tcptuned, bitcp") with_tcptuned sender,receiver paths.remember=yes policy.congestion_control=bitcp -- \
+		paths_fetch default ;;
+	*) paths_fetch default ;;
+	esac
+}
+
+# a is the client, and so the receiver. What the first connection carries in ${BENCH_LEARN:-2} seconds is learned.
+# $path_then, if it is set, is the path from then on.
+paths_fetch() { # CONGESTION_CONTROL
+	rm -rf "$TEST_DIR/state"
+	link a b --seed "$(run_seed)" $path
+	background server ${RECEIVER_PREFIX-} in_host b "$TEST_TOP/bench/field.py" serve "${ADDR[b]}" 7000 $1
+	wait_printed server listening
+	${SENDER_PREFIX-} in_host a "$TEST_TOP/bench/field.py" fetch "${ADDR[b]}" 7000 0 \
+		$((mbit * 125000 * ${BENCH_LEARN:-2})) 1 >/dev/null
+	if [ -n "$path_then" ]; then
+		link_end a b || : # it has only taught
+		link a b --seed "$(run_seed)" $path_then
+	fi
+	${SENDER_PREFIX-} in_host a "$TEST_TOP/bench/field.py" fetch "${ADDR[b]}" 7000 5 $bytes $count $parallel \
+		>"$TEST_DIR/times"
+	wait_output = $((1 + count * parallel)) grep -c retransmits "$TEST_DIR/server.log"
+	stop server || :
+	tail -n +3 "$TEST_DIR/server.log" | jq -cs '{retransmits: (map(.retransmits) | add / length), congestion: .[-1].congestion,
+		sender: {mss: 1448}}' >"$TEST_DIR/last"
+	jq -cs '.[0] + .[1]' "$TEST_DIR/times" "$TEST_DIR/last" >"$TEST_DIR/transfer.json"
+}
+
+# What was learned does not hold any more.
+bench_paths_changed() {
+	local run path mbit=1000 bytes column path_then x count=1 parallel
+	path="--rate 1gbit --delay 50ms --queue 1bdp"
+	host a b
+	cubic_by_default a b
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		while IFS=, read -r x bytes parallel path_then <&3; do
+			for column in kernel tcptuned; do
+				row paths_changed "$x" "$column" paths_measure
+			done
+		done 3<<-END
+			a tenth of the rate,10000000,1,--rate 100mbit --delay 50ms --queue 1bdp
+			a hundredth of the rate,3000000,1,--rate 10mbit --delay 50ms --queue 1bdp
+			a queue of 20 packets,10000000,1,--rate 1gbit --delay 50ms --queue 20p
+			half of the RTT,10000000,1,--rate 1gbit --delay 25ms --queue 1bdp
+			three times the RTT,10000000,1,--rate 1gbit --delay 150ms --queue 1bdp
+			ten connections at once,10000000,10,--rate 1gbit --delay 50ms --queue 1bdp
+		END
 	done
 }

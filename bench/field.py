@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -IS
 # SPDX-License-Identifier: GPL-2.0-only
-"""Random links, and the applications on them (bench_random.sh).
+"""Random links, and the applications on them (bench_random.sh); one connection after the other (bench_paths.sh).
 
 field.py draw CELL SECONDS              prints a link and an application; the number of the cell is the seed
 field.py receive ADDRESS PORT SECONDS KIND [NUMBER...]
@@ -8,8 +8,13 @@ field.py receive ADDRESS PORT SECONDS KIND [NUMBER...]
 field.py send ADDRESS PORT CONTROL KIND [NUMBER...]
                                         sends until the receiver ends it, and prints what TCP saw of that;
                                         KIND is a function below
+field.py serve ADDRESS PORT             sends as much as each connection asks for
+field.py fetch ADDRESS PORT SIZE PAUSE FIRST COUNT
+                                        asks for FIRST bytes, and then COUNT times for SIZE after a pause, each by a new
+                                        connection, and prints how long the latter took, handshake included
 Both ends share a clock: two network namespaces of one host do.
 """
+import concurrent.futures
 import json
 import math
 import random
@@ -163,6 +168,49 @@ def send(address: str, port: str, control: str, kind: str, *numbers: str) -> dic
     used = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     return {"rtt_ms": {"median": quantile(rtts_ms, 0.5), "p95": quantile(rtts_ms, 0.95)}, "sender": {"mss": mss},
             "retransmits": retransmits, "congestion": used.rstrip(b"\0").decode()}
+
+
+# --- one connection after the other ------------------------------------------------------------------
+
+
+def serve_one(connection: socket.socket) -> None:
+    size = int(connection.recv(64))
+    while size:
+        size -= connection.send(PAYLOAD[:size])
+    connection.shutdown(socket.SHUT_WR)
+    connection.recv(1)
+    used = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    print(json.dumps({"retransmits": read_info(connection, 100)[0], "congestion": used.rstrip(b"\0").decode()}),
+          flush=True)
+    connection.close()
+
+
+def serve(address: str, port: str, control: str) -> None:
+    listener = socket.create_server((address, int(port)))
+    if control != "default":
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+    print("listening", flush=True)
+    while True:
+        threading.Thread(target=serve_one, args=listener.accept()[:1], daemon=True).start()
+
+
+def fetch_one(address: str, port: str, size: str) -> float:
+    began = now()
+    with socket.create_connection((address, int(port))) as connection:
+        connection.send(size.encode())
+        while connection.recv(1 << 20):
+            pass
+        return now() - began
+
+
+def fetch(address: str, port: str, pause_s: str, size: str, count: str, parallel: str = "1") -> dict:
+    times = []
+    for _ in range(int(count)):
+        time.sleep(float(pause_s))
+        with concurrent.futures.ThreadPoolExecutor(int(parallel)) as pool:
+            times += pool.map(lambda _: fetch_one(address, port, size), range(int(parallel)))
+    middle = quantile(times, 0.5)
+    return {"elapsed_s": middle, "times_s": times, "bytes": int(size), "goodput_bps": int(size) * 8 / middle}
 
 
 if __name__ == "__main__":
