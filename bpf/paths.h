@@ -85,90 +85,125 @@ __noinline int seed_from_path(struct path_seed *seed, const struct tcptuned_path
 	return 1;
 }
 
+/* path_first_window() */
+__noinline __u32 first_window(const struct tcptuned_path *path, __u32 host, __s64 now_s,
+			      __u32 expire_s)
+{
+	return path ? path_first_window(path, host, now_s, expire_s) : 0;
+}
+
 /* ---- a new connection ----------------------------------------------------------------- */
 
-/* True if the peer of a connection that is being established was slow to reach. */
-static __always_inline bool path_was_slow(struct bpf_sock_ops *ctx)
+/* A number that is no window. */
+#define PATH_WINDOW_SLOW 1u
+
+/*
+ * What is known of the peer of a connection that is being established: PATH_WINDOW_SLOW, or the window that it has filled
+ * before, bytes; 0: nothing.
+ */
+static __always_inline __u32 path_window(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	const struct tcptuned_path *path;
 	struct tcptuned_path_key key;
 	struct endpoints ends;
 
-	if (!settings)
-		return false;
-	sock_ops_endpoints(ctx, &ends);
-	key.netns_cookie = bpf_get_netns_cookie(ctx);
-	fill_path_key(&key, ends.remote);
-	path = bpf_map_lookup_elem(&paths, &key);
-	return path && path->slow == path_host(ends.remote) &&
-	       !path_expired(path, path_now_s(), settings->expire_s);
-}
-
-/* Returns the peer, as path_host(); 0: nothing is known of the path to it. */
-static __always_inline __u32 look_up_path(struct tcp_sock *tp, struct tcptuned_path *ret)
-{
-	const struct tcptuned_path_settings *settings = enabled_path_settings();
-	struct tcptuned_path_key key;
-	struct tcptuned_path *known;
 	__u32 host;
 
 	if (!settings)
 		return 0;
-	host = path_key_of_socket(&key, tp);
-	known = host ? bpf_map_lookup_elem(&paths, &key) : NULL;
-	if (!known || path_expired(known, path_now_s(), settings->expire_s))
+	sock_ops_endpoints(ctx, &ends);
+	key.netns_cookie = bpf_get_netns_cookie(ctx);
+	fill_path_key(&key, ends.remote);
+	path = bpf_map_lookup_elem(&paths, &key);
+	if (!path || path_expired(path, path_now_s(), settings->expire_s))
 		return 0;
-	*ret = *known;
-	return host;
+	host = path_host(ends.remote);
+	return path->slow == host ? PATH_WINDOW_SLOW
+				  : first_window(path, host, path_now_s(), settings->expire_s);
 }
 
-/* A path with this bandwidth-delay product, bytes, may need another congestion control. */
-#define PATH_LONG_BYTES (1u << 20)
+/* Returns what is known of the path to the peer, and that, as path_host(); NULL: nothing. */
+static __always_inline struct tcptuned_path *look_up_path(struct tcp_sock *tp, __u32 *ret_host)
+{
+	const struct tcptuned_path_settings *settings = enabled_path_settings();
+	struct tcptuned_path_key key;
+	struct tcptuned_path *known;
+
+	if (!settings)
+		return NULL;
+	*ret_host = path_key_of_socket(&key, tp);
+	known = *ret_host ? bpf_map_lookup_elem(&paths, &key) : NULL;
+	return known && !path_expired(known, path_now_s(), settings->expire_s) ? known : NULL;
+}
+
+/* Below this one, a jump is hardly larger than what slow start has after two round trips. */
+#define PATH_JUMP_MIN (RESUME_WINDOW_MIN * 1448u)
 
 /*
  * True if a new connection needs its record before it has carried anything: its path is slow, so
- * that the window should be small from the first segment on, or perhaps long.
+ * that the window should be small from the first segment on, or bitcp has had a loss on it, or it may jump.
  */
-static __always_inline bool path_is_slow_or_long(struct tcp_sock *tp)
+static __always_inline bool path_needs_record(struct tcp_sock *tp)
 {
-	struct tcptuned_path path;
-	__u32 host = look_up_path(tp, &path);
+	const struct tcptuned_path *path;
+	__u32 host;
 
-	return host &&
-	       (path.slow == host || path.max_window || path.snd_per_rtt >= PATH_LONG_BYTES);
+	path = look_up_path(tp, &host);
+	if (!path)
+		return false;
+	return path->slow == host || path->max_window ||
+	       (path->host == host && path->host_snd_per_rtt >= 2 * PATH_JUMP_MIN &&
+		path->min_rtt_us >= PATH_JUMP_RTT_US &&
+		(__u32)path_now_s() - path->jump_s >= PATH_JUMP_S);
+}
+
+/* Lets this connection jump, and no other one to its host for a while. */
+static __always_inline bool take_jump(struct tcptuned_path *path)
+{
+	__u32 now_s = (__u32)path_now_s(), before = path->jump_s;
+
+	return now_s - before >= PATH_JUMP_S &&
+	       __sync_val_compare_and_swap(&path->jump_s, before, now_s) == before;
+}
+
+static __always_inline __u16 seed_units(__u32 bytes)
+{
+	__u32 units = bytes / TCPTUNED_SEED_UNIT;
+
+	return units < 0xffff ? units : 0xffff;
 }
 
 /*
  * Stores in @flow what is known of the path; called once, before the congestion control is set,
  * since bitcp reads its seed when it begins. A connection that is only observed gets nothing.
  */
-static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					      const struct tcptuned_policy *policy)
+static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct tcptuned_path_settings *settings = enabled_path_settings();
-	struct tcptuned_path path;
 	struct path_seed seed = {0};
+	struct tcptuned_path *path;
 
-	flow->max_window_seed = 0;
+	flow->max_window_seed = flow->jump_seed = 0;
 	if (!settings || (flow->flags & TCPTUNED_F_OBSERVE) ||
 	    tp->bytes_received >= PATH_CARRIED_MIN || tp->bytes_acked >= PATH_CARRIED_MIN)
 		return;
-	seed.slow = look_up_path(tp, &path);
+	path = look_up_path(tp, &seed.slow);
 	seed.max_window = flow->snd_window_max;
-	if (!seed.slow)
+	if (!path)
 		return;
-	if (!seed_from_path(&seed, &path, path_now_s(), settings->expire_s, sk_min_rtt_us(tp)))
+	if (!seed_from_path(&seed, path, path_now_s(), settings->expire_s, sk_min_rtt_us(tp)))
 		return;
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
 		seed.slow = 0;
-	flow->max_window_seed = seed.max_window;
-	if (policy->cc_auto &&
-	    path.snd_per_rtt >= (__u64)policy->cc_long_path_segments * tp->mss_cache)
-		flow->flags |= TCPTUNED_F_LONG_PATH;
+	flow->max_window_seed = seed_units(seed.max_window);
+	if (seed.jump >= PATH_JUMP_MIN && take_jump(path)) {
+		flow->jump_seed = seed_units(seed.jump);
+		flow->flags |= TCPTUNED_F_JUMPS;
+	}
 	if (seed.slow)
 		flow->flags |= TCPTUNED_F_SLOW_SEED;
-	if (seed.slow || seed.max_window)
+	if (seed.slow || seed.max_window || flow->jump_seed)
 		count(TCPTUNED_C_PATH_SEEDS);
 }
 
@@ -194,6 +229,26 @@ static __always_inline __u32 path_bitcp_max(struct tcp_sock *tp)
 	if (max && st->max_win == BITCP_MAX_WIN && tp->snd_cwnd > max)
 		max = tp->snd_cwnd;
 	return max;
+}
+
+/* True if a jump was lost in part: then nothing is known of the path any more (RFC 9959, 3.5). */
+static __always_inline bool lost_jump(const struct tcptuned_flow *flow, const struct tcp_sock *tp)
+{
+	return (flow->flags & TCPTUNED_F_JUMPS) && tp->total_retrans;
+}
+
+/* Looks what has come of a jump. */
+static __always_inline void settle_jump(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	struct tcptuned_path *path;
+	__u32 host;
+
+	if (!tp->total_retrans && resume_of(tp)->state != RESUME_NORMAL)
+		return;
+	path = lost_jump(flow, tp) ? look_up_path(tp, &host) : NULL;
+	if (path)
+		path->host = 0;
+	flow->flags &= ~TCPTUNED_F_JUMPS;
 }
 
 /* Called once, when a managed connection ends. */
@@ -222,12 +277,15 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	sample.snd_per_rtt = path_per_rtt(&flow->snd, sample.min_rtt_us);
 	sample.max_window = rightsize_clamp_window((__u64)path_bitcp_max(tp) * tp->mss_cache, 0);
 	sample.cwnd = rightsize_clamp_window((__u64)tp->snd_cwnd * tp->mss_cache, 0);
+	sample.host = host;
 	sample.slow = flow->rcv.held && flow->rcv.held < PATH_SLOW_WINDOW ? host : 0;
 
 	/* The entry is replaced as a whole: of two connections that end at once one may be lost. */
 	known = bpf_map_lookup_elem(&paths, &key);
 	if (known)
 		path = *known;
+	if (lost_jump(flow, tp))
+		path.host = 0;
 	now_s = path_now_s();
 	if (!merge_path(&path, &sample, now_s, settings->expire_s))
 		return;

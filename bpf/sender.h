@@ -108,6 +108,12 @@ static __always_inline bool delay_varies(const struct rightsize *rs, const struc
 	return tp->mdev_us > rightsize_min_rtt_us(rs);
 }
 
+/* The path is known: an ACK will make cwnd resume_of(tp)->packets (resume_may_jump()). */
+static __always_inline bool will_jump(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	return (flow->flags & TCPTUNED_F_JUMPS) && resume_of(tp)->state == RESUME_KNOWN;
+}
+
 /*
  * The memory for a window of @space bytes. A writer is woken when a third of the buffer is free
  * (sk_stream_is_writeable()), so less than the window is in flight at times. On a constant path that
@@ -126,28 +132,32 @@ static __always_inline __u64 wake_space(const struct rightsize *rs, struct tcp_s
  * The send buffer, bytes of memory; 0: the kernel's. A held one has room for the window, and does
  * not shrink during a recovery, when nothing leaves the queue. One that has reached the maximum of
  * tcp_wmem, or is locked, because it was sized once or because the application fixed it before tcptuned saw
- * it, follows cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in slow start. The caller limits
- * the result to @max.
+ * it, follows cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in slow start; and so does one for a
+ * jump, before it begins. The caller limits the result to @max.
  */
 static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
 	__u64 space = wake_space(&flow->snd, tp, (__u64)flow->snd.window * send_cost_256(tp) >> 8);
+	__u32 cwnd = tp->snd_cwnd;
 
 	if (flow->snd.window)
 		return is_recovering(tp) && space < have ? have : space;
-	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) &&
-	    (have < sk_max_sndbuf(tp) || !may_shrink_sndbuf(flow, tp)))
-		return have > max ? have : 0;
-	space = 4ull * tp->snd_cwnd * tp->mss_cache;
-	if (tp->snd_cwnd < tp->snd_ssthresh)
+	if (will_jump(flow, tp))
+		cwnd = resume_of(tp)->packets;
+	space = 4ull * cwnd * tp->mss_cache;
+	if (cwnd < tp->snd_ssthresh)
 		space *= 2;
+	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) &&
+	    ((have < sk_max_sndbuf(tp) && !(will_jump(flow, tp) && space > sk_max_sndbuf(tp))) ||
+	     !may_shrink_sndbuf(flow, tp)))
+		return have > max ? have : 0;
 	return space > have ? space : have;
 }
 
 /*
- * The memory that the connection may use: what the kernel had by itself, and beyond that what it has earned. It
- * does not shrink during a recovery.
+ * The memory that the connection may use: what the kernel had by itself, and beyond that what it has earned, or an
+ * earlier one to the same host if it jumps. It does not shrink during a recovery.
  */
 static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
 					       struct tcp_sock *tp)
@@ -155,7 +165,7 @@ static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
 	__u64 space = rightsize_earned(&flow->snd, sk_min_rtt_us(tp));
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
 
-	if (!may_shrink_sndbuf(flow, tp))
+	if (!may_shrink_sndbuf(flow, tp) || (flow->flags & TCPTUNED_F_JUMPS))
 		return ~0ull;
 	space = space * send_cost_256(tp) >> 8;
 	if (space < flow->snd_base)
@@ -232,7 +242,7 @@ static __always_inline void choose_cc_by_path(struct bpf_sock_ops *ctx, struct t
 	__u64 bdp = rightsize_muldiv(flow->snd.rate, flow->snd.min_rtt_us, 1000000);
 	char name[TCPTUNED_CC_NAME_MAX];
 
-	if (!policy || !policy->cc_auto || (flow->flags & TCPTUNED_F_CC_SET) ||
+	if (!policy || !policy->cc_auto || (flow->flags & (TCPTUNED_F_CC_SET | TCPTUNED_F_JUMPS)) ||
 	    bdp < (__u64)policy->cc_long_path_segments * tp->mss_cache)
 		return;
 	if (may_set_bitcp(flow, tp, policy, name))

@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include "kernel_types.h"
+#include <tcptuned/algo/resume.h>
 
 /* Of the kernel's include/linux, which is not uapi. */
 #define SOL_TCP			  6
@@ -49,6 +50,14 @@ static __always_inline bool sk_paused(const struct tcp_sock *tp)
 {
 	return !tp->packets_out && (__u32)bpf_jiffies64() - tp->lsndtime > tp->inet_conn.icsk_rto;
 }
+
+/* The last bytes of icsk_ca_priv, after the state of the algorithm, if the congestion control is tcptuned's. */
+static __always_inline struct resume *resume_of(struct tcp_sock *tp)
+{
+	return (struct resume *)((__u32 *)&tp->inet_conn.icsk_ca_priv[11] + 1);
+}
+
+_Static_assert(sizeof(struct resume) == 3 * sizeof(__u32), "it fits there");
 
 /* On a shorter path timers are too coarse to pace, and slow start takes little time. */
 #define PACED_RTT_MIN_US 1000u

@@ -4,7 +4,8 @@
  *
  *   connect()       the policy is known; what an earlier connection has left is removed
  *   listen()        requests for buffer sizes are resolved
- *   SYN, SYN-ACK    a small initial window on a path that is remembered as slow
+ *   SYN, SYN-ACK    a small initial window on a path that is remembered as slow; a large one to ask a
+ *                   host that has sent much
  *   established     two callbacks are requested, and nothing else: a short connection costs nothing
  *   an ACK leaves   once the connection has carried enough, its policy is looked up and its record
  *                   created; then, at most once per millisecond, the receive window is adjusted
@@ -68,18 +69,41 @@ static __always_inline const struct tcptuned_policy *policy_of_connecting(struct
 }
 
 /*
+ * Makes the receive buffer larger, without a lock (tcp_set_rcvlowat()), before the handshake derives the first window from
+ * it (tcp_select_initial_window()). Later a receiver opens by twice what arrives, and a jump would have to wait for that.
+ */
+static __always_inline void open_window(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
+					const struct tcptuned_policy *policy, __u32 window)
+{
+	int before = tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
+
+	window = min_limit(window, min_limit(policy->rcv_kernel_max / 2, policy->rcv_window_max));
+	if (window <= INITIAL_WINDOW_BYTES || tcp_memory_is_short(tp))
+		return;
+	set_option(ctx, SOL_SOCKET, SO_RCVLOWAT, window);
+	set_option(ctx, SOL_SOCKET, SO_RCVLOWAT, before);
+}
+
+/*
  * Begins with a small window on a path that was slow, where the policy tunes. No sender begins with
- * more, and an advertised window could not be shrunk later.
+ * more, and an advertised window could not be shrunk later. A client begins with a large one if the
+ * host has sent much before.
  */
 __bpf_global int set_initial_window(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_policy *policy;
+	struct tcp_sock *tp = tcp_sock_of(ctx);
+	__u32 window = path_window(ctx);
 
-	if (!path_was_slow(ctx))
+	if (!window)
 		return 0;
 	policy = ctx->is_fullsock ? policy_of_connecting(ctx) : policy_by_addresses(ctx);
-	if (policy && policy->mode == TCPTUNED_TUNE)
+	if (!policy || policy->mode != TCPTUNED_TUNE)
+		return 0;
+	if (window == PATH_WINDOW_SLOW)
 		ctx->reply = MIN_WINDOW_SEGMENTS;
+	else if (ctx->is_fullsock && tp)
+		open_window(ctx, tp, policy, window);
 	return 0;
 }
 
@@ -169,6 +193,45 @@ policy_of_handshake(struct tcptuned_flow *flow, struct tcp_sock *tp, bool passiv
 	return policy ? policy : policy_of_socket(tp, ret_id);
 }
 
+/* The kernel's CUBIC becomes that of cc/cubic_resume.bpf.c, if the policy's choice is automatic. */
+__bpf_global int resume_cubic(struct bpf_sock_ops *ctx)
+{
+	struct tcp_sock *tp = tcp_sock_of(ctx);
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
+	const struct tcptuned_policy *policy;
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	if (!flow)
+		return 0;
+	policy = policy_by_id(flow->policy);
+	read_cc_name(name, tp);
+	if (!policy || policy->mode != TCPTUNED_TUNE || !policy->cc_resume[0] ||
+	    !is_same_name(name, CC_NAME("cubic")) || is_cc_chosen(flow, tp))
+		return 0;
+	__builtin_memcpy(name, policy->cc_resume, sizeof(name));
+	if (!set_cc(ctx, flow, tp, name)) /* not for good: the path may turn out to be a long one */
+		flow->flags ^= TCPTUNED_F_CC_OURS;
+	return 0;
+}
+
+/* An ACK arrives after a jump may have begun. */
+__bpf_global int after_jump(struct bpf_sock_ops *ctx)
+{
+	struct tcp_sock *tp = tcp_sock_of(ctx);
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
+
+	if (flow)
+		settle_jump(flow, tp);
+	return 0;
+}
+
+/* True for the first segment after a pause for which the kernel forgets the window (tcp_slow_start_after_idle_check()). */
+static __always_inline bool forgets_window(const struct tcptuned_flow *flow,
+					   const struct tcp_sock *tp)
+{
+	return sk_paused(tp) && !(flow->flags & TCPTUNED_F_CC_OURS) && sk_pipe(tp) > tp->snd_cwnd;
+}
+
 /* Creates the record, requests callbacks, and sets the congestion control. False: no policy. */
 static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp, bool passive)
 {
@@ -192,15 +255,20 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 		flow->flags |= TCPTUNED_F_PASSIVE;
 		record_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
 	}
-	apply_path_memory(flow, tp, policy);
+	apply_path_memory(flow, tp);
 	if (flow->flags & TCPTUNED_F_SLOW_SEED)
 		rightsize_begin_held(&flow->rcv, min_window(tp));
 	emit_event(TCPTUNED_EV_MANAGED, tp, flow, passive, 0);
 	note_callbacks(flow, has, CALLBACKS);
 	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS);
-	if (may_set_policy_cc(flow, tp, policy, name) ||
-	    ((flow->flags & TCPTUNED_F_LONG_PATH) && may_set_bitcp(flow, tp, policy, name)))
+	if (may_set_policy_cc(flow, tp, policy, name))
 		set_cc(ctx, flow, tp, name);
+	else if (flow->jump_seed)
+		resume_cubic(ctx);
+	if (flow->jump_seed) { /* the congestion control is one that does not jump */
+		flow->jump_seed = 0;
+		flow->flags &= ~TCPTUNED_F_JUMPS;
+	}
 	clamp_window(ctx, flow, tp, flow->rcv.window);
 	count(passive ? TCPTUNED_C_MANAGED_PASSIVE : TCPTUNED_C_MANAGED_ACTIVE);
 	return true;
@@ -225,7 +293,7 @@ __bpf_global int on_established(struct bpf_sock_ops *ctx)
 		leave_to_kernel(ctx, flow, tp);
 		return 0;
 	}
-	if (flow || (m->any_policy & TCPTUNED_AT_ESTABLISHED) || path_is_slow_or_long(tp))
+	if (flow || (m->any_policy & TCPTUNED_AT_ESTABLISHED) || path_needs_record(tp))
 		return 1;
 	/* STATE_CB, not needed yet, marks a WRITE_HDR_OPT that another program has requested. */
 	if (has & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
@@ -327,28 +395,6 @@ __bpf_global int update_callbacks(struct bpf_sock_ops *ctx, struct tcptuned_flow
 }
 
 /*
- * A segment leaves. If it is the first one after a pause for which the kernel's CUBIC has forgotten the window
- * (tcp_slow_start_after_idle_check()), the connection has that of cc/cubic_resume.bpf.c from now on.
- */
-static __always_inline void resume_cubic(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					 struct tcp_sock *tp)
-{
-	const struct tcptuned_policy *policy;
-	char name[TCPTUNED_CC_NAME_MAX] = {};
-
-	if (!sk_paused(tp) || (flow->flags & TCPTUNED_F_CC_OURS) || sk_pipe(tp) <= tp->snd_cwnd)
-		return;
-	policy = policy_by_id(flow->policy);
-	read_cc_name(name, tp);
-	if (!policy || policy->mode != TCPTUNED_TUNE || !policy->cc_resume[0] ||
-	    !is_same_name(name, CC_NAME("cubic")) || is_cc_chosen(flow, tp))
-		return;
-	__builtin_memcpy(name, policy->cc_resume, sizeof(name));
-	if (!set_cc(ctx, flow, tp, name)) /* not for good: the path may turn out to be a long one */
-		flow->flags ^= TCPTUNED_F_CC_OURS;
-}
-
-/*
  * A segment leaves, or a round trip ends. Returns whether the connection is to be managed from now
  * on. It is a global function also because its stack is free when manage_connection() needs one.
  */
@@ -364,8 +410,10 @@ __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 	/* A request that was intercepted after the handshake has created a record, too. */
 	if (!flow || !(flow->flags & TCPTUNED_F_MANAGED))
 		return ctx->state != BPF_TCP_CLOSE && has_carried_enough(ctx, tp);
-	if (segment && ctx->skb_len)
-		resume_cubic(ctx, flow, tp);
+	if (segment && ctx->skb_len && forgets_window(flow, tp))
+		resume_cubic(ctx);
+	if (!segment && (flow->flags & TCPTUNED_F_JUMPS))
+		after_jump(ctx);
 	if (!segment || (ctx->skb_len && mostly_sends(tp)))
 		on_sending(ctx, flow, tp, segment);
 	else if (!on_ack_out(ctx, flow, tp))

@@ -4,7 +4,6 @@
  * It has no sndbuf_expand: the kernel's factor of two is enough for at most S_max packets per RTT.
  */
 #include "congestion.h"
-#include "../maps.h"
 #include "tcptuned/algo/bitcp.h"
 
 /* The section [bitcp] of the configuration. Zeroes, the initial content, stand for the defaults. */
@@ -21,7 +20,7 @@ static __always_inline void apply_seed(struct sock *sk, struct tcp_sock *tp)
 
 	if (!flow || !flow->max_window_seed || !tp->mss_cache)
 		return;
-	max_win = flow->max_window_seed / tp->mss_cache;
+	max_win = TCPTUNED_SEED_UNIT * flow->max_window_seed / tp->mss_cache;
 	flow->max_window_seed = 0;
 	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
 		return;
@@ -40,6 +39,7 @@ void BPF_PROG(ca_init, struct sock *sk)
 		return;
 	bitcp_init(state_of(tp), params, tp->snd_cwnd);
 	apply_seed(sk, tp);
+	expect_jump(sk, tp);
 }
 
 /* bitcp.h does not know whether the window is used. */

@@ -15,9 +15,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
+#include "../maps.h"
 #include "../sock.h"
 #include "tcptuned/algo/congestion.h"
-#include "tcptuned/algo/resume.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -30,14 +30,6 @@ static __always_inline void *state_of(struct tcp_sock *tp)
 {
 	return tp->inet_conn.icsk_ca_priv;
 }
-
-/* The last bytes of icsk_ca_priv, after the state of the algorithm. */
-static __always_inline struct resume *resume_of(struct tcp_sock *tp)
-{
-	return (struct resume *)((__u32 *)&tp->inet_conn.icsk_ca_priv[11] + 1);
-}
-
-_Static_assert(sizeof(struct resume) == 3 * sizeof(__u32), "it fits there");
 
 /* tcp_is_cwnd_limited(). A window that is not used says nothing about the path. */
 static __always_inline int cwnd_limited(struct tcp_sock *tp)
@@ -160,7 +152,7 @@ static __always_inline void after_pause(struct tcp_sock *tp, __u32 cwnd)
 static __always_inline void begin_after_pause(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u32 window = resume_begin(resume_of(tp), tp->snd_cwnd, tp->delivered);
+	__u32 window = resume_begin(resume_of(tp), tp->snd_cwnd, tp->snd_nxt, tp->delivered);
 	__u64 per_rtt = window + window / 5, rate;
 
 	tp->snd_cwnd = window < tp->snd_cwnd_clamp ? window : tp->snd_cwnd_clamp;
@@ -189,11 +181,50 @@ static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event eve
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
+	__u8 state = resume_of(tp)->state;
+
 	/* There may be several before a segment leaves, and only the first one finds the window. */
-	if (event == CA_EVENT_CWND_RESTART && resume_of(tp)->state != RESUME_READY)
+	if (event == CA_EVENT_CWND_RESTART && state != RESUME_READY && state != RESUME_KNOWN)
 		after_pause(tp, tp->snd_cwnd);
-	else if (event == CA_EVENT_TX_START && resume_of(tp)->state == RESUME_READY)
+	else if (event == CA_EVENT_TX_START && state == RESUME_READY)
 		begin_after_pause(sk);
+}
+
+/* ---- the window on a known path ------------------------------------------------------------------- */
+
+/* Begins with what the path memory has left for this connection (bpf/paths.h), which is used once. */
+static __always_inline void expect_jump(struct sock *sk, struct tcp_sock *tp)
+{
+	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+
+	if (!flow || !flow->jump_seed || !tp->mss_cache)
+		return;
+	resume_known(resume_of(tp), TCPTUNED_SEED_UNIT * flow->jump_seed / tp->mss_cache,
+		     tp->tcp_mstamp);
+	flow->jump_seed = 0;
+}
+
+/*
+ * The jump is sent at 120 % of itself per RTT, as the kernel has it where ssthresh is no larger than cwnd
+ * (tcp_update_pacing_rate()).
+ */
+static __always_inline void jump(struct sock *sk, struct congestion_ack *ack)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct resume *r = resume_of(tp);
+
+	if (!resume_may_jump(r, ack, tp->delivered, tp->rack.rtt_us, sk_min_rtt_us(tp),
+			     tp->tcp_mstamp))
+		return;
+	if (!pace(sk, 1) && sk->sk_pacing_status == SK_PACING_NONE) {
+		r->state = RESUME_NORMAL;
+		return;
+	}
+	ack->cwnd = resume_begin(r, 0, ack->nxt, tp->delivered);
+	if (ack->cwnd > tp->snd_cwnd_clamp)
+		ack->cwnd = tp->snd_cwnd_clamp;
+	if (ack->ssthresh >= TCP_INFINITE_SSTHRESH)
+		ack->ssthresh = ack->cwnd;
 }
 
 static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked,
@@ -207,10 +238,24 @@ static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked
 	ret->nxt = tp->snd_nxt;
 }
 
-/* The window from which the congestion control goes on; outside of a validation the present one. */
-static __always_inline __u32 validated_window(struct tcp_sock *tp, const struct congestion_ack *ack)
+/*
+ * An ACK. Sets the window from which the congestion control goes on; outside of a validation that is the present one.
+ * False: it has to wait, as nothing that was sent with the window is acknowledged yet.
+ */
+static __always_inline bool validate(struct sock *sk, struct congestion_ack *ack)
 {
-	return resume_on_ack(resume_of(tp), ack, tp->delivered, tp->packets_out - tp->sacked_out);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct resume *r = resume_of(tp);
+	__u8 before = r->state;
+
+	jump(sk, ack);
+	ack->cwnd = resume_on_ack(r, ack, tp->delivered, tp->packets_out - tp->sacked_out);
+	/* Slow start goes on after a jump. */
+	if (before == RESUME_UNVALIDATED && r->state != before && !r->restart && !r->slower &&
+	    tp->snd_ssthresh == tp->snd_cwnd)
+		ack->ssthresh = TCP_INFINITE_SSTHRESH;
+	pace_on_ack(sk);
+	return r->state != RESUME_UNVALIDATED;
 }
 
 static __always_inline void write_window(struct tcp_sock *tp, const struct congestion_ack *ack)
@@ -257,9 +302,8 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		struct congestion_ack ack;                                    \
                                                                               \
 		read_ack(tp, una, acked, &ack);                               \
-		ack.cwnd = validated_window(tp, &ack);                        \
-		pace_on_ack(sk);                                              \
-		ON_ACK(state_of(tp), &ack);                                   \
+		if (validate(sk, &ack))                                       \
+			ON_ACK(state_of(tp), &ack);                           \
 		write_window(tp, &ack);                                       \
 	}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "cubic_resume": the kernel's own CUBIC, which resumes its window after a pause. All windows but those of the round
- * trip after a pause are those of the kernel's functions.
+ * "cubic_resume": the kernel's own CUBIC, which resumes its window after a pause, and begins with a jump on a known
+ * path. All windows but those of the round trip after that are those of the kernel's functions.
  */
 #include "congestion.h"
 
@@ -36,6 +36,8 @@ void BPF_PROG(resume_init, struct sock *sk)
 	cubictcp_init(sk);
 	if (sk_paused(tp))
 		after_pause(tp, window_before_pause(tp));
+	else
+		expect_jump(sk, tp);
 }
 
 SEC("struct_ops/resume_cong_avoid")
@@ -43,12 +45,13 @@ void BPF_PROG(resume_cong_avoid, struct sock *sk, __u32 una, __u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct congestion_ack ack;
+	bool goes_on;
 
 	read_ack(tp, una, acked, &ack);
-	ack.cwnd = validated_window(tp, &ack);
-	pace_on_ack(sk);
+	goes_on = validate(sk, &ack);
 	write_window(tp, &ack);
-	cubictcp_cong_avoid(sk, una, acked);
+	if (goes_on)
+		cubictcp_cong_avoid(sk, una, acked);
 }
 
 /* The kernel's function takes a share of cwnd. */
@@ -58,8 +61,9 @@ __u32 BPF_PROG(resume_ssthresh, struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u32 cwnd = tp->snd_cwnd, ssthresh;
 
-	if (resume_of(tp)->state != RESUME_NORMAL)
+	if (resume_of(tp)->state >= RESUME_UNVALIDATED)
 		tp->snd_cwnd = window_at_loss(tp);
+	resume_of(tp)->state = RESUME_NORMAL;
 	ssthresh = cubictcp_recalc_ssthresh(sk);
 	tp->snd_cwnd = cwnd;
 	return ssthresh;
@@ -72,7 +76,7 @@ void BPF_PROG(resume_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	cubictcp_cwnd_event(sk, event);
 }
 
-/* HyStart knows slow start, but no validation. */
+/* HyStart knows slow start, but no validation; and on a known path it must not end before the jump. */
 SEC("struct_ops/resume_pkts_acked")
 void BPF_PROG(resume_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {

@@ -93,3 +93,56 @@ test_cc_resumes_after_a_pause() {
 	expect_eq "$congestion" bitcp "bitcp"
 	expect_le "$asked_ms" 250 "ms, resumed"
 }
+
+# a asks b, which it has asked for 20 MB before, by a new connection. Sets $asked_ms, from the first byte sent to the
+# answer to the last one, and $congestion.
+fetch() { # BYTES
+	rm -f "$TEST_DIR/ended"
+	application server b tcp4 listen "${ADDR[b]}" 7101 accept ask "$1" until ended
+	application client a tcp4 connect "${ADDR[b]}" 7101 receive "$1" send 1 until ended
+	wait_printed server '^ask'
+	asked_ms=$(awk '/^ask/ { print $2 }' "$TEST_DIR/server.log")
+	congestion=$(congestion_of b "sport = :7101")
+	touch "$TEST_DIR/ended"
+	wait "$(pid_of server)" "$(pid_of client)"
+}
+
+# Twice, as only one connection in four seconds may jump, and then over a path that has become slower: that jump is lost.
+fetches() {
+	local try
+	link a b --rate 100mbit --delay 50ms --queue 2bdp
+	fetch 20000000
+	wait_output -ge 2 metric 'tcptuned_paths_learned_total{result="stored"}'
+	for try in 1 2; do
+		sleep 5
+		fetch 300000
+		note "$asked_ms ms by $congestion"
+		expect_between "$asked_ms" 200 300 "ms, by $1"
+		expect_eq "$congestion" $1 "congestion control"
+	done
+	fetch 300000
+	expect_ge "$asked_ms" 450 "ms, of the next one"
+	link_end a b
+	link a b --rate 10mbit --delay 50ms --queue 30p
+	sleep 5
+	fetch 300000
+	expect_ge "$(link_stats a b .ba.drops.total.segments)" 40 "segments lost: more than slow start would lose"
+	link_end a b
+	link a b --rate 100mbit --delay 50ms --queue 2bdp
+	sleep 5
+	fetch 300000
+	expect_ge "$asked_ms" 390 "ms: only what that one has carried is known, 125 KB in a round trip"
+	link_end a b
+}
+
+# 207 segments are five round trips of slow start. A jump that holds them takes two, and the time to send it.
+# virtual: a duration is measured
+test_cc_jumps_on_a_known_path() {
+	local asked_ms congestion
+	host a b # of the guest, whose default is cubic
+	tcptuned_start
+	fetches cubic_resume
+	tcptuned_stop
+	tcptuned_start $bitcp
+	fetches bitcp
+}

@@ -7,9 +7,10 @@
 #include "test.h"
 #include "programs.h"
 
-/* These connections have no record, and zeroes stand for the default parameters. */
+/* Most of these connections have no record, and zeroes stand for the default parameters. */
 static __u64 no_params[8];
-#define bpf_sk_storage_get(map, sk, value, flags) ((void *)NULL)
+static void *record;
+#define bpf_sk_storage_get(map, sk, value, flags) record
 #define bpf_map_lookup_elem(map, key)		  ((void)(key), (void *)no_params)
 static __u64 now_ns;
 #define bpf_ktime_get_ns() now_ns
@@ -395,5 +396,75 @@ TEST(cubic_is_replaced_after_a_pause)
 		assert_int_equal(tp.snd_cwnd, r->window);
 		resume_release((struct sock *)&tp);
 		assert_int_equal(((struct sock *)&tp)->sk_pacing_status, SK_PACING_NONE);
+	}
+}
+
+/* ---- on a known path ------------------------------------------------------------------------------ */
+
+/* A new connection, of which the path memory says that it may jump to 196 packets. It has sent its first ten. */
+static struct tcp_sock new_connection(const struct calls *calls)
+{
+	struct tcptuned_flow flow = {.jump_seed = 12}; /* of 16 KB */
+	struct tcp_sock tp = before_a_pause(10, 0);
+
+	tp.is_cwnd_limited = 1;
+	tp.tcp_mstamp = 7000000;
+	record = &flow;
+	calls->init((struct sock *)&tp);
+	record = NULL;
+	assert_int_equal(flow.jump_seed, 0);
+	send_packets(&tp, 10);
+	return tp;
+}
+
+/*
+ * RFC 9959: the initial window is acknowledged, the jump is paced, its first ACK leaves what is in flight, and slow start
+ * goes on from there.
+ */
+TEST(a_connection_jumps_on_a_known_path)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = new_connection(calls);
+		struct sock *sk = (struct sock *)&tp;
+
+		acknowledge(calls, &tp, 8);
+		assert_int_equal(tp.snd_cwnd, 18);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+		send_packets(&tp, 16);
+		acknowledge(calls, &tp, 2);
+		assert_int_equal(tp.snd_cwnd, 196);
+		assert_int_equal(tp.snd_ssthresh, 196);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+		send_packets(&tp, 134);
+		acknowledge(calls, &tp, 16); /* sent before the jump */
+		assert_int_equal(tp.snd_cwnd, 196);
+		acknowledge(calls, &tp, 4);
+		assert_int_equal(tp.snd_cwnd, 150 + 4);
+		assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
+		acknowledge(calls, &tp, 130);
+		assert_int_equal(tp.snd_cwnd, 150 + 134);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+	}
+}
+
+/* A loss of the jump leaves a share of what was delivered since; one of the first ten ends what is known. */
+TEST(a_loss_on_a_known_path)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = new_connection(calls);
+
+		acknowledge(calls, &tp, 10);
+		assert_int_equal(tp.snd_cwnd, 196);
+		send_packets(&tp, 196);
+		acknowledge(calls, &tp, 20);
+		tp.sacked_out = 30;
+		tp.delivered += 30;
+		assert_int_equal(calls->ssthresh((struct sock *)&tp), calls->left_of_50);
+
+		tp = new_connection(calls);
+		tp.prior_cwnd = tp.snd_cwnd;
+		tp.snd_ssthresh = tp.snd_cwnd = calls->ssthresh((struct sock *)&tp);
+		acknowledge(calls, &tp, 10);
+		assert_true(tp.snd_cwnd <= 18);
 	}
 }

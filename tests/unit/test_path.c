@@ -17,7 +17,7 @@ static struct path_sample a_transfer(void)
 {
 	return struct_of(path_sample, .received = 40 << 20, .acked = 40 << 20, .sent = 28000,
 			 .retransmitted = 280, .min_rtt_us = 100000, .rcv_per_rtt = 1250000,
-			 .snd_per_rtt = 1250000, .max_window = 1500000, .cwnd = 1400000);
+			 .snd_per_rtt = 1250000, .max_window = 1500000, .cwnd = 1400000, .host = 7);
 }
 
 static struct tcptuned_path known(__s64 now_s)
@@ -78,7 +78,8 @@ TEST(the_first_transfer_is_remembered_as_it_was)
 	struct tcptuned_path want =
 		struct_of(tcptuned_path, .min_rtt_us = 100000, .rcv_per_rtt = 1250000,
 			  .snd_per_rtt = 1250000, .max_window = 1500000, .max_window_s = 1000,
-			  .sent = 28000, .retransmitted = 280, .connections = 1, .updated_s = 1000);
+			  .sent = 28000, .retransmitted = 280, .connections = 1, .updated_s = 1000,
+			  .host = 7, .host_rcv_per_rtt = 1250000, .host_snd_per_rtt = 1250000);
 
 	assert_memory_equal(&path, &want, sizeof(want));
 }
@@ -183,11 +184,12 @@ TEST(random_lives_stay_bounded)
 	__s64 now = 0;
 
 	for (int i = 0; i < 1000000; i++) {
-		struct path_sample s = struct_of(
-			path_sample, .received = any64(), .acked = any64(), .sent = any64(),
-			.retransmitted = (__u32)any64(), .min_rtt_us = (__u32)any64(),
-			.rcv_per_rtt = (__u32)any64(), .snd_per_rtt = (__u32)any64(),
-			.max_window = (__u32)any64(), .cwnd = (__u32)any64());
+		struct path_sample s =
+			struct_of(path_sample, .received = any64(), .acked = any64(),
+				  .sent = any64(), .retransmitted = (__u32)any64(),
+				  .min_rtt_us = (__u32)any64(), .rcv_per_rtt = (__u32)any64(),
+				  .snd_per_rtt = (__u32)any64(), .max_window = (__u32)any64(),
+				  .cwnd = (__u32)any64(), .host = (__u32)(random64() % 2));
 		__u32 rtt = (__u32)any64(), cap = (__u32)any64();
 		struct path_seed seed;
 
@@ -201,6 +203,7 @@ TEST(random_lives_stay_bounded)
 		assert_true(path.sent <= PATH_COUNT_MAX && path.retransmitted <= PATH_COUNT_MAX);
 		seed = path_seed_of(&path, 7, now + (__s64)(random64() % DAY), DAY, rtt, cap);
 		assert_true(seed.max_window <= cap && seed.max_window <= path.max_window);
+		assert_true(seed.jump <= cap && seed.jump <= path.snd_per_rtt / 2);
 	}
 }
 
@@ -262,6 +265,60 @@ TEST(what_a_known_path_gives)
 	}
 	path.rcv_per_rtt = RIGHTSIZE_WINDOW_MAX;
 	assert_int_equal(path_receive_window(&path, 0, DAY, 100000), RIGHTSIZE_WINDOW_MAX);
+}
+
+/*
+ * RFC 9959: half of what was carried to the same host, for one connection at a time, on the same path, while no queue
+ * stands there.
+ */
+TEST(what_a_connection_may_jump_to)
+{
+	static const struct {
+		__s64 now_s;
+		__u32 host, rtt_us, cap, jumped_s, jump;
+	} rows[] = {
+		{1000, 7, 100000, NO_CAP, 0, 625000},
+		{1000, 7, 100000, 131072, 0, 131072},
+		{1000 + DAY / 4, 7, 100000, NO_CAP, 0, 312500},
+		{1000 + DAY, 7, 100000, NO_CAP, 0, 0},
+		{1000, 8, 100000, NO_CAP, 0, 0},
+		{1000, 7, 125000, NO_CAP, 0, 625000},
+		{1000, 7, 125001, NO_CAP, 0, 0},
+		{1000, 7, 50000, NO_CAP, 0, 625000},
+		{1000, 7, 49999, NO_CAP, 0, 0},
+		{1000, 7, 0, NO_CAP, 0, 0},
+		{1000, 7, 100000, NO_CAP, 1000, 0},
+		{1000, 7, 100000, NO_CAP, 997, 0},
+		{1000, 7, 100000, NO_CAP, 996, 625000},
+	};
+
+	for_each_row (r, rows) {
+		struct tcptuned_path path = known(1000);
+
+		path.jump_s = r->jumped_s;
+		assert_int_equal(
+			path_seed_of(&path, r->host, r->now_s, DAY, r->rtt_us, r->cap).jump,
+			r->jump);
+	}
+}
+
+/* What others of the prefix have carried is forgotten, and so is a host once another one follows. */
+TEST(the_last_host_is_known)
+{
+	struct tcptuned_path path = known(1000);
+	struct path_sample s = a_transfer();
+
+	assert_int_equal(path_first_window(&path, 7, 1000, DAY), 1250000);
+	assert_int_equal(path_first_window(&path, 7, 1000 + DAY / 4, DAY), 625000);
+	assert_int_equal(path_first_window(&path, 8, 1000, DAY), 0);
+	s.host = 8;
+	s.snd_per_rtt = s.rcv_per_rtt = 200000;
+	path_merge(&path, &s, 1000, DAY);
+	assert_int_equal(path_jump(&path, 8, 1000, DAY, 100000), 100000);
+	assert_int_equal(path_first_window(&path, 8, 1000, DAY), 200000);
+	assert_int_equal(path_jump(&path, 7, 1000, DAY, 100000), 0);
+	path.min_rtt_us = PATH_JUMP_RTT_US - 1;
+	assert_int_equal(path_jump(&path, 8, 1000, DAY, PATH_JUMP_RTT_US - 1), 0);
 }
 
 /* ... and not for other hosts of the prefix. */

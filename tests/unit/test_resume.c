@@ -26,7 +26,7 @@ TEST(the_window_after_a_pause)
 		assert_int_equal(resumes, row->window != 0);
 		assert_int_equal(r.state, resumes ? RESUME_READY : RESUME_NORMAL);
 		if (resumes)
-			assert_int_equal(resume_begin(&r, 10, 7), row->window);
+			assert_int_equal(resume_begin(&r, 10, 1, 7), row->window);
 	}
 }
 
@@ -40,7 +40,8 @@ static struct resume resumed(__u32 window, __u32 restart)
 	struct resume r = {0};
 
 	resume_after_pause(&r, 2, window, window);
-	assert_int_equal(resume_begin(&r, restart, DELIVERED), window > restart ? window : restart);
+	assert_int_equal(resume_begin(&r, restart, ISN, DELIVERED),
+			 window > restart ? window : restart);
 	return r;
 }
 
@@ -121,6 +122,85 @@ TEST(an_ack_before_the_first_segment)
 	assert_int_equal(r.state, RESUME_NORMAL);
 }
 
+/* ---- a known path --------------------------------------------------------------------------------- */
+
+#define NOW_US 5000000000000ull
+
+/* A connection that may jump to @window packets: to how many an ACK allows. The path has 100 ms. */
+static __u32 jumps(__u32 window, __u32 cwnd, __u32 delivered, __u8 limited, __u32 rtt_us,
+		   __u64 after_us)
+{
+	struct congestion_ack a = {.cwnd = cwnd, .limited = limited};
+	struct resume r = {0};
+
+	resume_known(&r, window, NOW_US);
+	return resume_may_jump(&r, &a, delivered, rtt_us, 100000, NOW_US + after_us) ? r.packets
+										     : 0;
+}
+
+/*
+ * RFC 9959, Reconnaissance Phase: the initial window is acknowledged without a loss, and more is to be sent. What is known
+ * expires before another connection may jump (path.h).
+ */
+TEST(a_jump_follows_the_initial_window)
+{
+	assert_int_equal(jumps(800, 20, 10, 1, 100000, 100000), 800);
+	assert_int_equal(jumps(800, 18, 9, 1, 100000, 100000), 0);
+	assert_int_equal(jumps(800, 20, 10, 0, 100000, 100000), 0);
+	assert_int_equal(jumps(40, 40, 10, 1, 100000, 100000), 0);
+	assert_int_equal(jumps(39, 20, 10, 1, 100000, 100000), 0); /* slow start soon has that */
+	assert_int_equal(jumps(800, 20, 10, 1, 100000, 2000000), 800);
+	assert_int_equal(jumps(800, 20, 10, 1, 100000, 3200000), 0);
+}
+
+/* Ten packets that take 1 ms are a path of 1000 in 100 ms. */
+TEST(a_slower_path_is_noticed)
+{
+	assert_int_equal(jumps(800, 20, 10, 1, 101000, 100000), 800);
+	assert_int_equal(jumps(800, 20, 10, 1, 101250, 100000), 800);
+	assert_int_equal(jumps(800, 20, 10, 1, 102000, 100000), 500);
+	assert_int_equal(jumps(800, 20, 10, 1, 110000, 100000), 100);
+	assert_int_equal(jumps(800, 20, 10, 1, 150000, 100000), 0);
+	assert_int_equal(jumps(800, 20, 10, 1, 90000, 100000), 800);
+	assert_int_equal(jumps(1u << 31, 20, 10, 1, ~0u, 100000), 0);
+}
+
+/* ACKs of the initial window change nothing; the first one of the jump leaves what is in flight. */
+TEST(a_jump_is_validated)
+{
+	struct congestion_ack a = {.cwnd = 20, .limited = 1, .nxt = ISN};
+	struct resume r = {0};
+
+	resume_known(&r, 800, NOW_US);
+	assert_true(resume_may_jump(&r, &a, DELIVERED, 0, 0, NOW_US));
+	assert_int_equal(resume_begin(&r, 0, ISN, DELIVERED), 800);
+	a = struct_of(congestion_ack, .cwnd = 800, .una = ISN - MSS, .nxt = ISN + 300 * MSS);
+	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 4, 310), 800);
+	a.una = ISN; /* the last one of the initial window */
+	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 10, 300), 800);
+	assert_int_equal(r.state, RESUME_UNVALIDATED);
+	a.una = ISN + 2 * MSS;
+	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 12, 298), 310);
+	assert_int_equal(r.state, RESUME_VALIDATING);
+	a.una = ISN + 300 * MSS;
+	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 310, 100), 800);
+	assert_int_equal(r.state, RESUME_NORMAL);
+}
+
+/* A loss of the initial window ends what is known, one of the jump leaves what was delivered since. */
+TEST(a_loss_of_a_jump)
+{
+	struct congestion_ack a = {.cwnd = 20, .limited = 1};
+	struct resume r = {0};
+
+	resume_known(&r, 800, NOW_US);
+	assert_int_equal(resume_retreat(&r, DELIVERED), 0);
+	assert_true(!resume_may_jump(&r, &a, DELIVERED + 20, 0, 0, NOW_US));
+	resume_known(&r, 800, NOW_US);
+	resume_begin(&r, 0, ISN, DELIVERED);
+	assert_int_equal(resume_retreat(&r, DELIVERED + 60), 60);
+}
+
 /*
  * Whatever comes, the window is neither larger than before the pause nor smaller than the kernel's, and no ACK raises
  * it.
@@ -137,7 +217,7 @@ TEST(any_input)
 		bool resumes =
 			resume_after_pause(&r, (__u32)random_scaled(0, UINT32_MAX), cwnd, pipe);
 
-		a.cwnd = resumes ? resume_begin(&r, restart, begin) : cwnd;
+		a.cwnd = resumes ? resume_begin(&r, restart, a.nxt - (1u << 21), begin) : cwnd;
 		assert_true(a.cwnd <= cwnd);
 		assert_true(!resumes || a.cwnd <= 2ull * pipe + 1 || a.cwnd == restart);
 		for (int ack = 0; ack < 8; ack++) {

@@ -30,10 +30,10 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_SNDBUF_LISTENER = 1 << 13,
 	TCPTUNED_F_RCV_UNEARNED =
 		1 << 14, /* rcv_allowed is what it has earned, and not the budget's limit */
-	TCPTUNED_F_ADOPTED = 1 << 16,	      /* open before tcptuned started */
+	TCPTUNED_F_JUMPS = 1 << 15,   /* jump_seed was set, and what came of it is not known */
+	TCPTUNED_F_ADOPTED = 1 << 16, /* open before tcptuned started */
 	TCPTUNED_F_RCVBUF_HONOURED = 1 << 17, /* the kernel had got req_rcvbuf before */
 	TCPTUNED_F_SNDBUF_HONOURED = 1 << 18,
-	TCPTUNED_F_LONG_PATH = 1 << 20,	    /* the path is remembered as long: policy.h, cc_auto */
 	TCPTUNED_F_CC_RESUMES = 1 << 21,    /* tcptuned has replaced cubic by policy.h, cc_resume */
 	TCPTUNED_F_POLICY_CHOSEN = 1 << 22, /* by connect(), before the connection is established */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* tcptuned has restored the default congestion control */
@@ -78,6 +78,8 @@ enum tcptuned_writer {
 	TCPTUNED_WRITER_RAN_OUT, /* ... and nothing is left to send */
 };
 
+#define TCPTUNED_SEED_UNIT (16u << 10) /* bytes: 2^16 of them are RIGHTSIZE_WINDOW_MAX */
+
 /* In the socket storage, so that it disappears with the socket. */
 struct tcptuned_flow {
 	struct rightsize rcv;
@@ -106,10 +108,12 @@ struct tcptuned_flow {
 	__u32 snd_unsent; /* TCP_NOTSENT_LOWAT that tcptuned set, bytes; 0: none */
 	__u8 rcv_reason;  /* enum rightsize_reason: why the window is what it is */
 	__u8 snd_reason;
-	__u8 snd_writer : 2;   /* enum tcptuned_writer */
-	__u8 snd_late : 6;     /* how often the application wrote too late: unsent.h */
-	__u8 snd_heard;	       /* segments with data that had arrived when it waited, modulo 256 */
-	__u32 max_window_seed; /* bitcp's maximum from the path memory, bytes; 0: none */
+	__u8 snd_writer : 2; /* enum tcptuned_writer */
+	__u8 snd_late : 6;   /* how often the application wrote too late: unsent.h */
+	__u8 snd_heard;	     /* segments with data that had arrived when it waited, modulo 256 */
+	/* From the path memory, in units; 0: none. They are used once, when a congestion control is set. */
+	__u16 max_window_seed; /* bitcp's maximum */
+	__u16 jump_seed;       /* the window that follows the first one */
 };
 
 /*

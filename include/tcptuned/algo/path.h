@@ -5,8 +5,9 @@
  * by the connections themselves instead of probes.
  *
  * A remembered path never causes a burst: a sender slow-starts as usual, but knows where to stop
- * (bitcp_seed()), and a receiver on a slow path begins with a small window. Old measurements count
- * less, and in the end nothing.
+ * (bitcp_seed()), and a receiver on a slow path begins with a small window. To the host that was last
+ * reached, a sender goes on with half of what was carried to it, paced, once its first window is
+ * acknowledged (RFC 9959; resume.h). Old measurements count less, and in the end nothing.
  *
  * Pure: no globals, no kernel and no libc call, integers only. Times are seconds of a clock that
  * does not jump (CLOCK_BOOTTIME), amounts are bytes unless noted otherwise.
@@ -53,6 +54,11 @@ struct tcptuned_path {
 	__u32 slow;	   /* the peer from which the last receiver held less than the kernel's
 			    * initial window, as path_host(); 0: it held more */
 	__u32 netns;	   /* inode number of the network namespace, which may be reused later */
+	/* These are not kept on disk. */
+	__u32 host;		/* the peer of the last connection, as path_host(); 0: unknown */
+	__u32 host_rcv_per_rtt; /* of connections with it, as above */
+	__u32 host_snd_per_rtt;
+	__u32 jump_s; /* when a connection to it was last allowed to jump, modulo 2^32 */
 	__u32 unused;
 };
 
@@ -80,6 +86,7 @@ struct path_sample {
 	__u32 max_window; /* congestion window at the last loss; 0: no loss */
 	__u32 cwnd;	  /* at the end */
 	__u32 slow;	  /* as in struct tcptuned_path */
+	__u32 host;
 };
 
 /*
@@ -96,8 +103,15 @@ static inline __u32 path_host(const __be32 address[4])
 /* What a new connection begins with; 0: as without path memory. */
 struct path_seed {
 	__u32 max_window; /* of bitcp, bytes */
+	__u32 jump;	  /* window after the first one is acknowledged, bytes */
 	__u32 slow;	  /* 1: with the smallest window, as on a slow path */
 };
+
+/* One connection in so many seconds may jump to a host: the next one finds the queue of that (RFC 9959, 3.2). */
+#define PATH_JUMP_S 4u
+
+/* On a shorter path slow start takes little time, and timers are too coarse to pace. */
+#define PATH_JUMP_RTT_US 2000u
 
 /* Returns the largest bytes per minimum RTT of a direction; 0: not measured. */
 static inline __u32 path_per_rtt(const struct rightsize *rs, __u32 min_rtt_us)
@@ -151,8 +165,14 @@ static inline __u32 path_mask(__u32 bits, __u32 i)
  * The largest bytes per RTT, of the aged @old value and a connection's @new_ one. Most connections
  * are limited by their application, so that a smaller value means nothing. But one that carried
  * enough moves the old value by a quarter of the difference, since the path may have become slower.
+ * Inlined, each result would be verified.
  */
-static inline __u32 path_merge_per_rtt(__u64 old, __u32 new_, __u64 carried)
+#ifdef __bpf__
+__attribute__((noinline))
+#else
+static inline
+#endif
+__u32 path_merge_per_rtt(__u64 old, __u32 new_, __u64 carried)
 {
 	if (new_ > RIGHTSIZE_WINDOW_MAX)
 		new_ = RIGHTSIZE_WINDOW_MAX;
@@ -202,6 +222,20 @@ static inline __u64 path_sum(__u64 aged, __u64 more)
 	return more < PATH_COUNT_MAX - aged ? aged + more : PATH_COUNT_MAX;
 }
 
+/* The last peer is remembered by itself: what others of its prefix have carried is not what its line carries. */
+static inline void path_merge_host(struct tcptuned_path *path, const struct path_sample *s,
+				   __u64 age_s, __u32 expire_s)
+{
+	if (path->host != s->host) {
+		path->host = s->host;
+		path->host_rcv_per_rtt = path->host_snd_per_rtt = 0;
+	}
+	path->host_rcv_per_rtt = path_merge_per_rtt(
+		path_aged(path->host_rcv_per_rtt, age_s, expire_s), s->rcv_per_rtt, s->received);
+	path->host_snd_per_rtt = path_merge_per_rtt(
+		path_aged(path->host_snd_per_rtt, age_s, expire_s), s->snd_per_rtt, s->acked);
+}
+
 /* Adds a connection that has ended. Returns 1, or 0 if it measured too little. */
 static inline int path_merge(struct tcptuned_path *path, const struct path_sample *s, __s64 now_s,
 			     __u32 expire_s)
@@ -224,6 +258,7 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 		path_sum(path_aged(path->retransmitted, age_s, expire_s), s->retransmitted);
 	path->min_rtt_us = path_merge_rtt(path->min_rtt_us, s->min_rtt_us);
 	path_merge_max(path, s, now_s);
+	path_merge_host(path, s, age_s, expire_s);
 	if (s->received >= PATH_CARRIED_MIN && s->rcv_per_rtt)
 		path->slow = s->slow;
 	path->connections += path->connections < 0xffffffffu;
@@ -244,6 +279,35 @@ static inline int path_is_same(const struct tcptuned_path *path, __u32 rtt_us)
 }
 
 /*
+ * Returns the window to jump to in a connection to @host, bytes; 0: none. It is half of what was carried at most (RFC
+ * 9959, 3.3). A handshake (@rtt_us, as above) that took 5/4 of the minimum has met a queue, and so a path that is in use.
+ */
+static inline __u32 path_jump(const struct tcptuned_path *path, __u32 host, __s64 now_s,
+			      __u32 expire_s, __u32 rtt_us)
+{
+	if (path_expired(path, now_s, expire_s) || path->host != host ||
+	    path->min_rtt_us < PATH_JUMP_RTT_US || !path_is_same(path, rtt_us) ||
+	    4ull * rtt_us > 5ull * path->min_rtt_us || (__u32)now_s - path->jump_s < PATH_JUMP_S)
+		return 0;
+	return (__u32)(path_aged(path->host_snd_per_rtt, path_age_s(path->updated_s, now_s),
+				 expire_s) /
+		       2);
+}
+
+/*
+ * The first receive window of a connection to @host, bytes; 0: the kernel's. What was carried at most: the sender may
+ * jump to half of that.
+ */
+static inline __u32 path_first_window(const struct tcptuned_path *path, __u32 host, __s64 now_s,
+				      __u32 expire_s)
+{
+	if (path_expired(path, now_s, expire_s) || path->host != host)
+		return 0;
+	return (__u32)path_aged(path->host_rcv_per_rtt, path_age_s(path->updated_s, now_s),
+				expire_s);
+}
+
+/*
  * What a new connection to @host (path_host()) begins with. @rtt_us: see path_is_same(); @snd_cap: the
  * largest window in flight that its policy allows. A maximum is used for half of the lifetime only,
  * because a wrong one costs time.
@@ -257,6 +321,9 @@ static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __
 	if (path_expired(path, now_s, expire_s) || !path_is_same(path, rtt_us))
 		return seed;
 	seed.slow = path->slow == host;
+	seed.jump = path_jump(path, host, now_s, expire_s, rtt_us);
+	if (seed.jump > snd_cap)
+		seed.jump = snd_cap;
 	if (path_age_s(path->max_window_s, now_s) < expire_s / 2)
 		seed.max_window = path->max_window < snd_cap ? path->max_window : snd_cap;
 	return seed;

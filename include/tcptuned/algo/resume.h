@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The congestion window after a pause. A kernel that sent nothing for longer than its RTO forgets the window, and slow
+ * The congestion window after a pause, and on a known path. A kernel that sent nothing for longer than its RTO forgets the window, and slow
  * start begins again (RFC 2861). RFC 7661 keeps it for five minutes if the path has carried half of it in a round trip
  * (pipeACK), because within one more round trip it is known whether the path still does. Until then what is sent is
  * unvalidated; it is paced, so that no queue gets it as one burst.
  *
  * RFC 9959 says how that ends: with the first ACK the window is what was in flight by then, and from there the
  * congestion control goes on. At a loss or a CE mark before all of that is acknowledged, it is what was acknowledged
- * so far, of which the congestion control keeps its share.
+ * so far, of which the congestion control keeps its share. A new connection whose path is known (path.h) goes the same
+ * way, once its initial window is acknowledged without a loss.
  *
  * Packets and seconds. Pure: no globals, no calls, integers only.
  */
@@ -22,20 +23,26 @@
 /* Slow start has a smaller window after two round trips. */
 #define RESUME_WINDOW_MIN (4 * CONGESTION_INITIAL_WINDOW)
 
+/* What is known of a path holds for the next 2 to 3 x 2^20 us; then another connection may use it (PATH_JUMP_S). */
+#define RESUME_KNOWN_SHIFT 20u
+#define RESUME_KNOWN_MAX   2u
+
 enum resume_state {
 	RESUME_NORMAL, /* the congestion control decides */
 	RESUME_READY,  /* a pause has ended: the next segment begins with the window of before */
-	RESUME_UNVALIDATED, /* none of that is acknowledged */
+	RESUME_KNOWN, /* the path is known: its window follows the initial one (RFC 9959, Reconnaissance Phase) */
+	RESUME_UNVALIDATED, /* nothing that was sent with it is acknowledged */
 	RESUME_VALIDATING,  /* not all of it is */
 };
 
 /* One connection. All zeroes: normal. */
 struct resume {
-	__u32 packets; /* ready: the window to resume with; later: what was delivered before, all packets */
-	__u32 end;     /* the sequence number that ends the round: of validation, or of pacing */
-	__u8 state;    /* enum resume_state */
-	__u8 paced;    /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
-	__u16 restart; /* the window that the kernel has left, at most 65535 */
+	__u32 packets; /* ready, known: the window to go on with; later: what was delivered before, all packets */
+	__u32 end; /* the sequence number that ends the round: of validation, or of pacing; known: since when */
+	__u8 state;	 /* enum resume_state */
+	__u8 paced : 7;	 /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
+	__u8 slower : 1; /* the path carries less than was known: slow start ends with the jump */
+	__u16 restart; /* the window that the kernel has left, at most 65535; 0: there was no pause */
 };
 
 /*
@@ -52,16 +59,47 @@ congestion_fn int resume_after_pause(struct resume *r, __u32 pause_s, __u32 cwnd
 	return r->state;
 }
 
+/* A new connection on a path that is known to carry twice @window in a round trip. */
+congestion_fn void resume_known(struct resume *r, __u32 window, __u64 now_us)
+{
+	r->state = window < RESUME_WINDOW_MIN ? RESUME_NORMAL : RESUME_KNOWN;
+	r->packets = window;
+	r->end = (__u32)(now_us >> RESUME_KNOWN_SHIFT);
+}
+
 /*
- * The first segment leaves, with the window @restart that the kernel has left (tcp_cwnd_restart()), and @delivered
- * packets were delivered before. Returns the window.
+ * Whether an ACK allows to jump: the initial window is delivered, and the application has more to send. That window left
+ * as one train of packets, so that the last one of them (@rtt_us) is later than the first one could be (@min_rtt_us) by as
+ * long as the path needs for them: a path that has become slower is noticed, and the jump is what it carries in an RTT.
  */
-congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 delivered)
+congestion_fn int resume_may_jump(struct resume *r, const struct congestion_ack *a, __u32 delivered,
+				  __u32 rtt_us, __u32 min_rtt_us, __u64 now_us)
+{
+	__u32 spread_us = rtt_us > min_rtt_us ? rtt_us - min_rtt_us : 0;
+
+	if (r->state != RESUME_KNOWN || delivered < CONGESTION_INITIAL_WINDOW || !a->limited)
+		return 0;
+	r->slower = (__u64)r->packets * spread_us > (__u64)CONGESTION_INITIAL_WINDOW * min_rtt_us;
+	if (r->slower)
+		r->packets = CONGESTION_INITIAL_WINDOW * min_rtt_us / spread_us;
+	if ((__u32)(now_us >> RESUME_KNOWN_SHIFT) - r->end > RESUME_KNOWN_MAX ||
+	    r->packets <= a->cwnd)
+		r->state = RESUME_NORMAL;
+	return r->state == RESUME_KNOWN;
+}
+
+/*
+ * The first segment leaves after a pause, with the window @restart that the kernel has left (tcp_cwnd_restart()), or
+ * (@restart 0) the jump begins; @nxt is the next sequence number, and @delivered packets were delivered before. Returns
+ * the window.
+ */
+congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 nxt, __u32 delivered)
 {
 	__u32 window = r->packets > restart ? r->packets : restart;
 
 	r->state = RESUME_UNVALIDATED;
 	r->packets = delivered;
+	r->end = nxt;
 	r->restart = restart < 0xffff ? restart : 0xffff;
 	return window;
 }
@@ -76,10 +114,13 @@ congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack 
 	__u32 cwnd = a->cwnd, sent = delivered - r->packets + flight;
 
 	if (r->state < RESUME_UNVALIDATED) {
-		r->state = RESUME_NORMAL;
+		if (r->state == RESUME_READY)
+			r->state = RESUME_NORMAL;
 		return cwnd;
 	}
 	if (r->state == RESUME_UNVALIDATED) {
+		if ((__s32)(a->una - r->end) <= 0)
+			return cwnd;
 		if (sent < r->restart)
 			sent = r->restart;
 		cwnd = sent < cwnd ? sent : cwnd;
@@ -99,9 +140,11 @@ congestion_fn __u32 resume_retreat(struct resume *r, __u32 delivered)
 {
 	__u32 carried = delivered - r->packets;
 
-	if (r->state < RESUME_UNVALIDATED)
-		return 0;
+	int validates = r->state >= RESUME_UNVALIDATED;
+
 	r->state = RESUME_NORMAL;
+	if (!validates)
+		return 0;
 	return carried > CONGESTION_INITIAL_WINDOW ? carried : CONGESTION_INITIAL_WINDOW;
 }
 
