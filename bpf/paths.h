@@ -95,7 +95,7 @@ __noinline __u32 first_window(const struct tcptuned_path *path, __u32 host, __s6
 /* ---- a new connection ----------------------------------------------------------------- */
 
 /* A number that is no window. */
-#define PATH_WINDOW_SLOW 1u
+#define PATH_WINDOW_SLOW ~0u
 
 /*
  * What is known of the peer of a connection that is being established: PATH_WINDOW_SLOW, or the window that it has filled
@@ -197,7 +197,7 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
 		seed.slow = 0;
 	flow->max_window_seed = seed_units(seed.max_window);
-	if (seed.jump >= PATH_JUMP_MIN && take_jump(path)) {
+	if (seed.jump >= PATH_JUMP_MIN && !tp->total_retrans && take_jump(path)) {
 		flow->jump_seed = seed_units(seed.jump);
 		flow->flags |= TCPTUNED_F_JUMPS;
 	}
@@ -231,10 +231,16 @@ static __always_inline __u32 path_bitcp_max(struct tcp_sock *tp)
 	return max;
 }
 
-/* True if a jump was lost in part: then nothing is known of the path any more (RFC 9959, 3.5). */
-static __always_inline bool lost_jump(const struct tcptuned_flow *flow, const struct tcp_sock *tp)
+/*
+ * True if a jump, or the window before it, was lost or marked in part: then nothing is known of the path any more
+ * (RFC 9959, 3.5).
+ */
+static __always_inline bool lost_jump(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	return (flow->flags & TCPTUNED_F_JUMPS) && tp->total_retrans;
+	const struct resume *r = resume_of(tp);
+
+	return (flow->flags & TCPTUNED_F_JUMPS) &&
+	       (tp->total_retrans || (r->jumps && r->state == RESUME_NORMAL));
 }
 
 /* Looks what has come of a jump. */

@@ -108,10 +108,18 @@ static __always_inline bool delay_varies(const struct rightsize *rs, const struc
 	return tp->mdev_us > rightsize_min_rtt_us(rs);
 }
 
-/* The path is known: an ACK will make cwnd resume_of(tp)->packets (resume_may_jump()). */
-static __always_inline bool will_jump(const struct tcptuned_flow *flow, struct tcp_sock *tp)
+/*
+ * The memory for the window of a jump, which will follow (resume_may_jump()), bytes; 0: none will, or the application does
+ * not fill what there is.
+ */
+static __always_inline __u64 jump_space(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	return (flow->flags & TCPTUNED_F_JUMPS) && resume_of(tp)->state == RESUME_KNOWN;
+	const struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+
+	if (!(flow->flags & TCPTUNED_F_JUMPS) || resume_of(tp)->state != RESUME_KNOWN ||
+	    2 * sk->sk_wmem_queued < sk->sk_sndbuf)
+		return 0;
+	return 2ull * resume_of(tp)->packets * tp->mss_cache;
 }
 
 /*
@@ -139,19 +147,19 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
 	__u64 space = wake_space(&flow->snd, tp, (__u64)flow->snd.window * send_cost_256(tp) >> 8);
-	__u32 cwnd = tp->snd_cwnd;
+	__u64 jump = jump_space(flow, tp);
 
 	if (flow->snd.window)
 		return is_recovering(tp) && space < have ? have : space;
-	if (will_jump(flow, tp))
-		cwnd = resume_of(tp)->packets;
-	space = 4ull * cwnd * tp->mss_cache;
-	if (cwnd < tp->snd_ssthresh)
-		space *= 2;
 	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) &&
-	    ((have < sk_max_sndbuf(tp) && !(will_jump(flow, tp) && space > sk_max_sndbuf(tp))) ||
+	    ((have < sk_max_sndbuf(tp) && jump <= sk_max_sndbuf(tp)) ||
 	     !may_shrink_sndbuf(flow, tp)))
 		return have > max ? have : 0;
+	space = 4ull * tp->snd_cwnd * tp->mss_cache;
+	if (tp->snd_cwnd < tp->snd_ssthresh)
+		space *= 2;
+	if (space < jump)
+		space = jump;
 	return space > have ? space : have;
 }
 
@@ -170,6 +178,9 @@ static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
 	space = space * send_cost_256(tp) >> 8;
 	if (space < flow->snd_base)
 		space = flow->snd_base;
+	/* An administrator may have raised it since. */
+	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) && space < sk_max_sndbuf(tp))
+		space = sk_max_sndbuf(tp);
 	return is_recovering(tp) && space < have ? have : space;
 }
 

@@ -218,7 +218,7 @@ static __always_inline void on_congestion_control_set(struct bpf_sock *sk)
 	struct tcptuned_flow *flow = flow_of(sk);
 
 	if (flow)
-		flow->flags &= ~(TCPTUNED_F_CC_OURS | TCPTUNED_F_CC_RESTORED);
+		flow->flags &= ~(TCPTUNED_F_CC_OURS | TCPTUNED_F_CC_RESTORED | TCPTUNED_F_JUMPS);
 }
 
 /*

@@ -68,6 +68,9 @@ static __always_inline const struct tcptuned_policy *policy_of_connecting(struct
 	return policy->override_rcvbuf || !(locks & SOCK_RCVBUF_LOCK) ? policy : NULL;
 }
 
+/* What the kernel takes if there is none (tcp_select_initial_window()). */
+#define WINDOW_CLAMP_MAX (65535u << 14)
+
 /*
  * Makes the receive buffer larger, without a lock (tcp_set_rcvlowat()), before the handshake derives the first window from
  * it (tcp_select_initial_window()). Later a receiver opens by twice what arrives, and a jump would have to wait for that.
@@ -78,10 +81,13 @@ static __always_inline void open_window(struct bpf_sock_ops *ctx, struct tcp_soc
 	int before = tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
 
 	window = min_limit(window, min_limit(policy->rcv_kernel_max / 2, policy->rcv_window_max));
-	if (window <= INITIAL_WINDOW_BYTES || tcp_memory_is_short(tp))
+	if (window <= INITIAL_WINDOW_BYTES || tp->window_clamp || tcp_memory_is_short(tp))
 		return;
 	set_option(ctx, SOL_SOCKET, SO_RCVLOWAT, window);
 	set_option(ctx, SOL_SOCKET, SO_RCVLOWAT, before);
+	/* Kernels before 6.18 set the clamp, too, from which the window scale would follow. */
+	if (tp->window_clamp)
+		set_option(ctx, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_CLAMP_MAX);
 }
 
 /*

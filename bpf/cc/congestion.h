@@ -177,12 +177,38 @@ static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
 	return carried < tp->snd_cwnd ? carried : tp->snd_cwnd;
 }
 
+/* A jump has made ssthresh cwnd, and slow start goes on after that (jump()). */
+static __always_inline bool has_paced_jump(struct tcp_sock *tp)
+{
+	struct resume *r = resume_of(tp);
+
+	return r->jumps && r->state == RESUME_UNVALIDATED && tp->snd_ssthresh == tp->snd_cwnd;
+}
+
+static __always_inline void restore_slow_start(struct tcp_sock *tp)
+{
+	if (has_paced_jump(tp))
+		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+}
+
+/* A loss of a jump was none. */
+static __always_inline void undo_retreat(struct tcp_sock *tp)
+{
+	struct resume *r = resume_of(tp);
+
+	if (r->jumps && r->state == RESUME_NORMAL)
+		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	r->jumps = 0;
+}
+
 static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	__u8 state = resume_of(tp)->state;
 
+	if (event == CA_EVENT_CWND_RESTART)
+		restore_slow_start(tp);
 	/* There may be several before a segment leaves, and only the first one finds the window. */
 	if (event == CA_EVENT_CWND_RESTART && state != RESUME_READY && state != RESUME_KNOWN)
 		after_pause(tp, tp->snd_cwnd);
@@ -192,16 +218,17 @@ static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event eve
 
 /* ---- the window on a known path ------------------------------------------------------------------- */
 
-/* Begins with what the path memory has left for this connection (bpf/paths.h), which is used once. */
-static __always_inline void expect_jump(struct sock *sk, struct tcp_sock *tp)
+/* Begins with what the path memory has left for this connection (bpf/paths.h), if anything. */
+static __always_inline bool expect_jump(struct sock *sk, struct tcp_sock *tp)
 {
 	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
 
 	if (!flow || !flow->jump_seed || !tp->mss_cache)
-		return;
+		return false;
 	resume_known(resume_of(tp), TCPTUNED_SEED_UNIT * flow->jump_seed / tp->mss_cache,
 		     tp->tcp_mstamp);
 	flow->jump_seed = 0;
+	return true;
 }
 
 /*
@@ -213,6 +240,8 @@ static __always_inline void jump(struct sock *sk, struct congestion_ack *ack)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct resume *r = resume_of(tp);
 
+	if (tp->write_seq == tp->snd_nxt) /* nothing waits */
+		return;
 	if (!resume_may_jump(r, ack, tp->delivered, tp->rack.rtt_us, sk_min_rtt_us(tp),
 			     tp->tcp_mstamp))
 		return;
@@ -220,7 +249,7 @@ static __always_inline void jump(struct sock *sk, struct congestion_ack *ack)
 		r->state = RESUME_NORMAL;
 		return;
 	}
-	ack->cwnd = resume_begin(r, 0, ack->nxt, tp->delivered);
+	ack->cwnd = resume_begin(r, ack->cwnd, ack->nxt, tp->delivered);
 	if (ack->cwnd > tp->snd_cwnd_clamp)
 		ack->cwnd = tp->snd_cwnd_clamp;
 	if (ack->ssthresh >= TCP_INFINITE_SSTHRESH)
@@ -246,13 +275,11 @@ static __always_inline bool validate(struct sock *sk, struct congestion_ack *ack
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct resume *r = resume_of(tp);
-	__u8 before = r->state;
+	bool paced = has_paced_jump(tp);
 
 	jump(sk, ack);
 	ack->cwnd = resume_on_ack(r, ack, tp->delivered, tp->packets_out - tp->sacked_out);
-	/* Slow start goes on after a jump. */
-	if (before == RESUME_UNVALIDATED && r->state != before && !r->restart && !r->slower &&
-	    tp->snd_ssthresh == tp->snd_cwnd)
+	if (paced && r->state != RESUME_UNVALIDATED)
 		ack->ssthresh = TCP_INFINITE_SSTHRESH;
 	pace_on_ack(sk);
 	return r->state != RESUME_UNVALIDATED;
@@ -284,12 +311,14 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		struct tcp_sock *tp = (struct tcp_sock *)sk;   \
 		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd); \
                                                                \
+		undo_retreat(tp);                              \
 		return window_before_loss(tp, cwnd);           \
 	}                                                      \
                                                                \
 	SEC("struct_ops/ca_release")                           \
 	void BPF_PROG(ca_release, struct sock *sk)             \
 	{                                                      \
+		restore_slow_start((struct tcp_sock *)sk);     \
 		stop_pacing(sk);                               \
 	}
 

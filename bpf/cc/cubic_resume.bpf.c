@@ -34,10 +34,9 @@ void BPF_PROG(resume_init, struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	cubictcp_init(sk);
-	if (sk_paused(tp))
+	/* A client that has just connected has sent nothing yet, as after a pause. */
+	if (!expect_jump(sk, tp) && sk_paused(tp))
 		after_pause(tp, window_before_pause(tp));
-	else
-		expect_jump(sk, tp);
 }
 
 SEC("struct_ops/resume_cong_avoid")
@@ -63,7 +62,8 @@ __u32 BPF_PROG(resume_ssthresh, struct sock *sk)
 
 	if (resume_of(tp)->state >= RESUME_UNVALIDATED)
 		tp->snd_cwnd = window_at_loss(tp);
-	resume_of(tp)->state = RESUME_NORMAL;
+	else
+		resume_retreat(resume_of(tp), tp->delivered);
 	ssthresh = cubictcp_recalc_ssthresh(sk);
 	tp->snd_cwnd = cwnd;
 	return ssthresh;
@@ -76,11 +76,16 @@ void BPF_PROG(resume_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	cubictcp_cwnd_event(sk, event);
 }
 
-/* HyStart knows slow start, but no validation; and on a known path it must not end before the jump. */
+/*
+ * HyStart knows slow start, but no validation: what was carried before is sent. If the path carries less than it did, it
+ * has to find out how much.
+ */
 SEC("struct_ops/resume_pkts_acked")
 void BPF_PROG(resume_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
-	if (resume_of((struct tcp_sock *)sk)->state == RESUME_NORMAL)
+	const struct resume *r = resume_of((struct tcp_sock *)sk);
+
+	if (r->state < RESUME_UNVALIDATED || r->slower)
 		cubictcp_acked(sk, sample);
 }
 
@@ -93,12 +98,14 @@ void BPF_PROG(resume_set_state, struct sock *sk, __u8 new_state)
 SEC("struct_ops/resume_undo_cwnd")
 __u32 BPF_PROG(resume_undo_cwnd, struct sock *sk)
 {
+	undo_retreat((struct tcp_sock *)sk);
 	return tcp_reno_undo_cwnd(sk);
 }
 
 SEC("struct_ops/resume_release")
 void BPF_PROG(resume_release, struct sock *sk)
 {
+	restore_slow_start((struct tcp_sock *)sk);
 	stop_pacing(sk);
 }
 

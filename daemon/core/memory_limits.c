@@ -127,8 +127,8 @@ static uint32_t buffer_max(int option)
 }
 
 /*
- * The memory for such windows, which initially take half of their buffer (TCP_DEFAULT_SCALING_RATIO). A power of two is reduced by one, for two reasons. The kernel derives the
- * window scale from tcp_rmem, and needs one more for a power of two than for a byte less
+ * The memory for such windows, which initially take half of their buffer (TCP_DEFAULT_SCALING_RATIO). A
+ * power of two is reduced by one, for two reasons. The kernel derives the window scale from tcp_rmem, and needs one more for a power of two than for a byte less
  * (tcp_select_initial_window()); a coarse scale is harmful, because every other ACK may advertise up to
  * one unit more. And administrators set powers of two, so that such a value found at the stop is theirs.
  */
@@ -199,6 +199,8 @@ void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
 	uint32_t receive = buffer_max(SO_RCVBUF);
 	uint32_t send;
 
+	/* An earlier build may have raised it. */
+	tcptuned_sysctl_restore(d->kernel.map_fd[TCPTUNED_MAP_META], TCPTUNED_SYSCTL_TCP_WMEM);
 	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM, "windows stay within half of the present one");
 	set_limit(d, TCPTUNED_SYSCTL_WMEM_MAX, "send buffers are left to the kernel");
 	send = buffer_max(SO_SNDBUF);

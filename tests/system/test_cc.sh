@@ -95,7 +95,7 @@ test_cc_resumes_after_a_pause() {
 }
 
 # a asks b, which it has asked for 20 MB before, by a new connection. Sets $asked_ms, from the first byte sent to the
-# answer to the last one, and $congestion.
+# answer to the last one, $congestion, and $wscale.
 fetch() { # BYTES
 	rm -f "$TEST_DIR/ended"
 	application server b tcp4 listen "${ADDR[b]}" 7101 accept ask "$1" until ended
@@ -103,15 +103,17 @@ fetch() { # BYTES
 	wait_printed server '^ask'
 	asked_ms=$(awk '/^ask/ { print $2 }' "$TEST_DIR/server.log")
 	congestion=$(congestion_of b "sport = :7101")
+	wscale=$(ss_of a "dport = :7101" ' wscale:([0-9]+,[0-9]+)')
 	touch "$TEST_DIR/ended"
 	wait "$(pid_of server)" "$(pid_of client)"
 }
 
-# Twice, as only one connection in four seconds may jump, and then over a path that has become slower: that jump is lost.
+# Twice, as only one connection in four seconds may jump, then with a loss, and then over a path that has become slower.
 fetches() {
-	local try
+	local try first
 	link a b --rate 100mbit --delay 50ms --queue 2bdp
 	fetch 20000000
+	first=$wscale
 	wait_output -ge 2 metric 'tcptuned_paths_learned_total{result="stored"}'
 	for try in 1 2; do
 		sleep 5
@@ -119,26 +121,32 @@ fetches() {
 		note "$asked_ms ms by $congestion"
 		expect_between "$asked_ms" 200 300 "ms, by $1"
 		expect_eq "$congestion" $1 "congestion control"
+		expect_eq "$wscale" "$first" "window scales"
 	done
 	fetch 300000
 	expect_ge "$asked_ms" 450 "ms, of the next one"
 	link_end a b
-	link a b --rate 10mbit --delay 50ms --queue 30p
+	link a b --rate 100mbit --delay 50ms --queue 2bdp --loss-at-ba 100
 	sleep 5
 	fetch 300000
-	expect_ge "$(link_stats a b .ba.drops.total.segments)" 40 "segments lost: more than slow start would lose"
+	expect_eq "$(link_stats a b .ba.drops.total.segments)" 1 "segments lost of the next jump"
 	link_end a b
 	link a b --rate 100mbit --delay 50ms --queue 2bdp
 	sleep 5
 	fetch 300000
-	expect_ge "$asked_ms" 390 "ms: only what that one has carried is known, 125 KB in a round trip"
+	expect_ge "$asked_ms" 290 "ms: only what that one has carried is known, at most 300 KB in a round trip"
+	link_end a b
+	link a b --rate 10mbit --delay 50ms --queue 60p
+	sleep 5
+	fetch 300000
+	expect_le "$(link_stats a b .ba.drops.total.segments)" 20 "segments lost where the path carries 86 in a round trip"
 	link_end a b
 }
 
 # 207 segments are five round trips of slow start. A jump that holds them takes two, and the time to send it.
 # virtual: a duration is measured
 test_cc_jumps_on_a_known_path() {
-	local asked_ms congestion
+	local asked_ms congestion wscale
 	host a b # of the guest, whose default is cubic
 	tcptuned_start
 	fetches cubic_resume

@@ -223,12 +223,13 @@ struct calls {
 	void (*event)(struct sock *sk, enum tcp_ca_event event);
 	void (*ack)(struct sock *sk, __u32 una, __u32 acked);
 	__u32 (*ssthresh)(struct sock *sk);
+	__u32 (*undo)(struct sock *sk);
 	__u32 left_of_50; /* packets that a loss leaves of a window of 50 */
 };
 
 static const struct calls both[] = {
-	{ca_init, ca_cwnd_event, ca_cong_avoid, ca_ssthresh, 43},
-	{resume_init, resume_cwnd_event, resume_cong_avoid, resume_ssthresh, 35},
+	{ca_init, ca_cwnd_event, ca_cong_avoid, ca_ssthresh, ca_undo_cwnd, 43},
+	{resume_init, resume_cwnd_event, resume_cong_avoid, resume_ssthresh, resume_undo_cwnd, 35},
 };
 
 static void acknowledge(const struct calls *calls, struct tcp_sock *tp, __u32 packets)
@@ -401,14 +402,21 @@ TEST(cubic_is_replaced_after_a_pause)
 
 /* ---- on a known path ------------------------------------------------------------------------------ */
 
-/* A new connection, of which the path memory says that it may jump to 196 packets. It has sent its first ten. */
+/*
+ * A new connection, of which the path memory says that it may jump to 196 packets. It has sent its first ten. A client has
+ * sent nothing before (tcp_finish_connect() sets lsndtime last).
+ */
 static struct tcp_sock new_connection(const struct calls *calls)
 {
 	struct tcptuned_flow flow = {.jump_seed = 12}; /* of 16 KB */
 	struct tcp_sock tp = before_a_pause(10, 0);
 
+	tp.lsndtime = 0;
+	now_ns += 1000000000;
+
 	tp.is_cwnd_limited = 1;
 	tp.tcp_mstamp = 7000000;
+	tp.write_seq = tp.snd_nxt + (1 << 30);
 	record = &flow;
 	calls->init((struct sock *)&tp);
 	record = NULL;
@@ -466,5 +474,42 @@ TEST(a_loss_on_a_known_path)
 		tp.snd_ssthresh = tp.snd_cwnd = calls->ssthresh((struct sock *)&tp);
 		acknowledge(calls, &tp, 10);
 		assert_true(tp.snd_cwnd <= 18);
+	}
+}
+
+/* ... which the kernel undoes if nothing was lost, also the slow start that was to follow. */
+TEST(a_spurious_loss_on_a_known_path)
+{
+	for_each_row (calls, both)
+		for (int acked = 0; acked <= 20; acked += 20) {
+			struct tcp_sock tp = new_connection(calls);
+			struct sock *sk = (struct sock *)&tp;
+
+			acknowledge(calls, &tp, 10);
+			send_packets(&tp, 196);
+			if (acked)
+				acknowledge(calls, &tp, 20);
+			tp.prior_cwnd = tp.snd_cwnd;
+			tp.snd_ssthresh = tp.snd_cwnd = calls->ssthresh(sk);
+			assert_true(calls->undo(sk) >= 196);
+			assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
+			/* the next loss has nothing to do with that */
+			tp.prior_cwnd = tp.snd_cwnd;
+			tp.snd_ssthresh = tp.snd_cwnd = calls->ssthresh(sk);
+			calls->undo(sk);
+			assert_true(tp.snd_ssthresh < TCP_INFINITE_SSTHRESH);
+		}
+}
+
+/* Nothing is sent with a jump before a pause: slow start goes on after it. */
+TEST(a_pause_on_a_known_path)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = new_connection(calls);
+
+		acknowledge(calls, &tp, 10);
+		assert_int_equal(tp.snd_cwnd, 196);
+		calls->event((struct sock *)&tp, CA_EVENT_CWND_RESTART);
+		assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
 	}
 }

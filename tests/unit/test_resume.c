@@ -130,7 +130,7 @@ TEST(an_ack_before_the_first_segment)
 static __u32 jumps(__u32 window, __u32 cwnd, __u32 delivered, __u8 limited, __u32 rtt_us,
 		   __u64 after_us)
 {
-	struct congestion_ack a = {.cwnd = cwnd, .limited = limited};
+	struct congestion_ack a = {.cwnd = cwnd, .ssthresh = ~0u >> 1, .limited = limited};
 	struct resume r = {0};
 
 	resume_known(&r, window, NOW_US);
@@ -165,15 +165,37 @@ TEST(a_slower_path_is_noticed)
 	assert_int_equal(jumps(1u << 31, 20, 10, 1, ~0u, 100000), 0);
 }
 
+/* HyStart has ended slow start before. */
+TEST(nothing_follows_the_end_of_slow_start)
+{
+	struct congestion_ack a = {.cwnd = 20, .ssthresh = 20, .limited = 1};
+	struct resume r = {0};
+
+	resume_known(&r, 800, NOW_US);
+	assert_true(!resume_may_jump(&r, &a, 10, 0, 0, NOW_US));
+	assert_int_equal(r.state, RESUME_NORMAL);
+}
+
+/* A jump that hardly anything was sent with leaves what slow start had. */
+TEST(not_less_than_slow_start)
+{
+	struct congestion_ack a = {.cwnd = 800, .una = ISN + MSS, .nxt = ISN + 3 * MSS};
+	struct resume r = {0};
+
+	resume_known(&r, 800, NOW_US);
+	assert_int_equal(resume_begin(&r, 20, ISN, DELIVERED), 800);
+	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 1, 2), 20);
+}
+
 /* ACKs of the initial window change nothing; the first one of the jump leaves what is in flight. */
 TEST(a_jump_is_validated)
 {
-	struct congestion_ack a = {.cwnd = 20, .limited = 1, .nxt = ISN};
+	struct congestion_ack a = {.cwnd = 20, .ssthresh = ~0u, .limited = 1, .nxt = ISN};
 	struct resume r = {0};
 
 	resume_known(&r, 800, NOW_US);
 	assert_true(resume_may_jump(&r, &a, DELIVERED, 0, 0, NOW_US));
-	assert_int_equal(resume_begin(&r, 0, ISN, DELIVERED), 800);
+	assert_int_equal(resume_begin(&r, 20, ISN, DELIVERED), 800);
 	a = struct_of(congestion_ack, .cwnd = 800, .una = ISN - MSS, .nxt = ISN + 300 * MSS);
 	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 4, 310), 800);
 	a.una = ISN; /* the last one of the initial window */
@@ -190,14 +212,14 @@ TEST(a_jump_is_validated)
 /* A loss of the initial window ends what is known, one of the jump leaves what was delivered since. */
 TEST(a_loss_of_a_jump)
 {
-	struct congestion_ack a = {.cwnd = 20, .limited = 1};
+	struct congestion_ack a = {.cwnd = 20, .ssthresh = ~0u, .limited = 1};
 	struct resume r = {0};
 
 	resume_known(&r, 800, NOW_US);
 	assert_int_equal(resume_retreat(&r, DELIVERED), 0);
 	assert_true(!resume_may_jump(&r, &a, DELIVERED + 20, 0, 0, NOW_US));
 	resume_known(&r, 800, NOW_US);
-	resume_begin(&r, 0, ISN, DELIVERED);
+	resume_begin(&r, 20, ISN, DELIVERED);
 	assert_int_equal(resume_retreat(&r, DELIVERED + 60), 60);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The congestion window after a pause, and on a known path. A kernel that sent nothing for longer than its RTO forgets the window, and slow
- * start begins again (RFC 2861). RFC 7661 keeps it for five minutes if the path has carried half of it in a round trip
+ * The congestion window after a pause, and on a known path. A kernel that sent nothing for longer than its RTO forgets
+ * the window, and slow start begins again (RFC 2861). RFC 7661 keeps it for five minutes if the path has carried half of it in a round trip
  * (pipeACK), because within one more round trip it is known whether the path still does. Until then what is sent is
  * unvalidated; it is paced, so that no queue gets it as one burst.
  *
@@ -39,10 +39,11 @@ enum resume_state {
 struct resume {
 	__u32 packets; /* ready, known: the window to go on with; later: what was delivered before, all packets */
 	__u32 end; /* the sequence number that ends the round: of validation, or of pacing; known: since when */
-	__u8 state;	 /* enum resume_state */
-	__u8 paced : 7;	 /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
-	__u8 slower : 1; /* the path carries less than was known: slow start ends with the jump */
-	__u16 restart; /* the window that the kernel has left, at most 65535; 0: there was no pause */
+	__u8 state;	/* enum resume_state */
+	__u8 paced : 6; /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
+	__u8 jumps : 1; /* on a known path, not after a pause, until that is validated; or it was lost */
+	__u8 slower : 1; /* that carries less than it did */
+	__u16 restart;	 /* the window that the kernel has left, at most 65535 */
 };
 
 /*
@@ -56,6 +57,7 @@ congestion_fn int resume_after_pause(struct resume *r, __u32 pause_s, __u32 cwnd
 	window = halvings < 32 ? window >> halvings : 0;
 	r->state = window < RESUME_WINDOW_MIN ? RESUME_NORMAL : RESUME_READY;
 	r->packets = window;
+	r->jumps = r->slower = 0;
 	return r->state;
 }
 
@@ -64,13 +66,15 @@ congestion_fn void resume_known(struct resume *r, __u32 window, __u64 now_us)
 {
 	r->state = window < RESUME_WINDOW_MIN ? RESUME_NORMAL : RESUME_KNOWN;
 	r->packets = window;
+	r->jumps = 1;
 	r->end = (__u32)(now_us >> RESUME_KNOWN_SHIFT);
 }
 
 /*
- * Whether an ACK allows to jump: the initial window is delivered, and the application has more to send. That window left
- * as one train of packets, so that the last one of them (@rtt_us) is later than the first one could be (@min_rtt_us) by as
- * long as the path needs for them: a path that has become slower is noticed, and the jump is what it carries in an RTT.
+ * Whether an ACK allows to jump: the initial window is delivered, slow start goes on, and the window is used. The
+ * first one left as one train of packets, so that the last one of them (@rtt_us) is later than the first one could be
+ * (@min_rtt_us) by as long as the path needs for them: a path that has become slower is noticed, and the jump is what
+ * it carries in an RTT.
  */
 congestion_fn int resume_may_jump(struct resume *r, const struct congestion_ack *a, __u32 delivered,
 				  __u32 rtt_us, __u32 min_rtt_us, __u64 now_us)
@@ -83,14 +87,16 @@ congestion_fn int resume_may_jump(struct resume *r, const struct congestion_ack 
 	if (r->slower)
 		r->packets = CONGESTION_INITIAL_WINDOW * min_rtt_us / spread_us;
 	if ((__u32)(now_us >> RESUME_KNOWN_SHIFT) - r->end > RESUME_KNOWN_MAX ||
-	    r->packets <= a->cwnd)
+	    r->packets <= a->cwnd || a->cwnd >= a->ssthresh) {
 		r->state = RESUME_NORMAL;
+		r->jumps = 0;
+	}
 	return r->state == RESUME_KNOWN;
 }
 
 /*
- * The first segment leaves after a pause, with the window @restart that the kernel has left (tcp_cwnd_restart()), or
- * (@restart 0) the jump begins; @nxt is the next sequence number, and @delivered packets were delivered before. Returns
+ * The first segment leaves after a pause, or the jump begins, in place of the window @restart of the kernel
+ * (tcp_cwnd_restart(), slow start); @nxt is the next sequence number, and @delivered packets were delivered before. Returns
  * the window.
  */
 congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 nxt, __u32 delivered)
@@ -127,8 +133,10 @@ congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack 
 		r->state = RESUME_VALIDATING;
 		r->end = a->nxt;
 	}
-	if ((__s32)(a->una - r->end) >= 0)
+	if ((__s32)(a->una - r->end) >= 0) {
 		r->state = RESUME_NORMAL;
+		r->jumps = 0;
+	}
 	return cwnd;
 }
 
@@ -143,8 +151,10 @@ congestion_fn __u32 resume_retreat(struct resume *r, __u32 delivered)
 	int validates = r->state >= RESUME_UNVALIDATED;
 
 	r->state = RESUME_NORMAL;
-	if (!validates)
+	if (!validates) {
+		r->jumps = 0;
 		return 0;
+	}
 	return carried > CONGESTION_INITIAL_WINDOW ? carried : CONGESTION_INITIAL_WINDOW;
 }
 
