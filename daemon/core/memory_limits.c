@@ -128,9 +128,10 @@ static uint32_t buffer_max(int option)
 
 /*
  * The memory for such windows, which initially take half of their buffer (TCP_DEFAULT_SCALING_RATIO). A
- * power of two is reduced by one, for two reasons. The kernel derives the window scale from tcp_rmem, and needs one more for a power of two than for a byte less
- * (tcp_select_initial_window()); a coarse scale is harmful, because every other ACK may advertise up to
- * one unit more. And administrators set powers of two, so that such a value found at the stop is theirs.
+ * power of two is reduced by one, for two reasons. The kernel derives the window scale from tcp_rmem, and needs
+ * one more for a power of two than for a byte less (tcp_select_initial_window()); a coarse scale is harmful,
+ * because every other ACK may advertise up to one unit more. And administrators set powers of two, so that such
+ * a value found at the stop is theirs.
  */
 static uint64_t buffer_for(uint32_t window)
 {
