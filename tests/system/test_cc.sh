@@ -143,6 +143,32 @@ fetches() {
 	link_end a b
 }
 
+# The client sends. What the server offers grows by twice what arrives, so that the jump is 93 KB, and saves one round trip.
+push() { # BYTES
+	rm -f "$TEST_DIR/ended"
+	application server b tcp4 listen "${ADDR[b]}" 7101 accept receive "$1" send 1 until ended
+	application client a tcp4 connect "${ADDR[b]}" 7101 ask "$1" until ended
+	wait_printed client '^ask'
+	asked_ms=$(awk '/^ask/ { print $2 }' "$TEST_DIR/client.log")
+	congestion=$(congestion_of a "dport = :7101")
+	touch "$TEST_DIR/ended"
+	wait "$(pid_of server)" "$(pid_of client)"
+}
+
+# virtual: a duration is measured
+test_cc_a_client_jumps_on_a_known_path() {
+	local asked_ms congestion
+	host a b # of the guest, whose default is cubic
+	tcptuned_start
+	link a b --rate 100mbit --delay 50ms --queue 2bdp
+	push 20000000
+	wait_output -ge 2 metric 'tcptuned_paths_learned_total{result="stored"}'
+	sleep 5
+	push 300000
+	expect_eq "$congestion" cubic_resume "congestion control"
+	expect_between "$asked_ms" 300 450 "ms; 500 by slow start"
+}
+
 # 207 segments are five round trips of slow start. A jump that holds them takes two, and the time to send it.
 # virtual: a duration is measured
 test_cc_jumps_on_a_known_path() {
