@@ -177,28 +177,14 @@ static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
 	return carried < tp->snd_cwnd ? carried : tp->snd_cwnd;
 }
 
-/* A jump has made ssthresh cwnd, and slow start goes on after that (jump()). */
-static __always_inline bool has_paced_jump(struct tcp_sock *tp)
-{
-	struct resume *r = resume_of(tp);
-
-	return r->jumps && r->state == RESUME_UNVALIDATED && tp->snd_ssthresh == tp->snd_cwnd;
-}
-
+/* A jump, or its loss, is over before an ACK has validated it: slow start has no end, as before (jump()). */
 static __always_inline void restore_slow_start(struct tcp_sock *tp)
 {
-	if (has_paced_jump(tp))
-		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-}
-
-/* A loss of a jump was none. */
-static __always_inline void undo_retreat(struct tcp_sock *tp)
-{
 	struct resume *r = resume_of(tp);
 
-	if (r->jumps && r->state == RESUME_NORMAL)
+	if (r->finite)
 		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	r->jumps = 0;
+	r->finite = 0;
 }
 
 static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event event)
@@ -247,12 +233,14 @@ static __always_inline void jump(struct sock *sk, struct congestion_ack *ack)
 		return;
 	if (!pace(sk, 1) && sk->sk_pacing_status == SK_PACING_NONE) {
 		r->state = RESUME_NORMAL;
+		r->jumps = 0;
 		return;
 	}
-	ack->cwnd = resume_begin(r, ack->cwnd, ack->nxt, tp->delivered);
+	ack->cwnd = resume_begin(r, ack->cwnd + ack->acked, ack->nxt, tp->delivered);
 	if (ack->cwnd > tp->snd_cwnd_clamp)
 		ack->cwnd = tp->snd_cwnd_clamp;
-	if (ack->ssthresh >= TCP_INFINITE_SSTHRESH)
+	r->finite = ack->ssthresh >= TCP_INFINITE_SSTHRESH;
+	if (r->finite)
 		ack->ssthresh = ack->cwnd;
 }
 
@@ -275,12 +263,12 @@ static __always_inline bool validate(struct sock *sk, struct congestion_ack *ack
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct resume *r = resume_of(tp);
-	bool paced = has_paced_jump(tp);
-
 	jump(sk, ack);
 	ack->cwnd = resume_on_ack(r, ack, tp->delivered, tp->packets_out - tp->sacked_out);
-	if (paced && r->state != RESUME_UNVALIDATED)
-		ack->ssthresh = TCP_INFINITE_SSTHRESH;
+	if (r->finite && r->state != RESUME_UNVALIDATED) {
+		ack->ssthresh = TCP_INFINITE_SSTHRESH; /* slow start goes on */
+		r->finite = 0;
+	}
 	pace_on_ack(sk);
 	return r->state != RESUME_UNVALIDATED;
 }
@@ -311,7 +299,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 		struct tcp_sock *tp = (struct tcp_sock *)sk;   \
 		__u32 cwnd = UNDO(state_of(tp), tp->snd_cwnd); \
                                                                \
-		undo_retreat(tp);                              \
+		restore_slow_start(tp);                        \
 		return window_before_loss(tp, cwnd);           \
 	}                                                      \
                                                                \

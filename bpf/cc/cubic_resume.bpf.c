@@ -98,7 +98,7 @@ void BPF_PROG(resume_set_state, struct sock *sk, __u8 new_state)
 SEC("struct_ops/resume_undo_cwnd")
 __u32 BPF_PROG(resume_undo_cwnd, struct sock *sk)
 {
-	undo_retreat((struct tcp_sock *)sk);
+	restore_slow_start((struct tcp_sock *)sk);
 	return tcp_reno_undo_cwnd(sk);
 }
 

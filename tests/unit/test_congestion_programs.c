@@ -477,28 +477,52 @@ TEST(a_loss_on_a_known_path)
 	}
 }
 
-/* ... which the kernel undoes if nothing was lost, also the slow start that was to follow. */
+/* A loss that the kernel undoes (tcp_enter_recovery(), tcp_undo_cwnd_reduction()). */
+static void lose_nothing(const struct calls *calls, struct tcp_sock *tp)
+{
+	__u32 prior_ssthresh = tp->snd_ssthresh;
+
+	tp->prior_cwnd = tp->snd_cwnd;
+	tp->snd_ssthresh = tp->snd_cwnd = calls->ssthresh((struct sock *)tp);
+	tp->snd_cwnd = calls->undo((struct sock *)tp);
+	if (prior_ssthresh > tp->snd_ssthresh)
+		tp->snd_ssthresh = prior_ssthresh;
+}
+
+/* ... also of a jump, with the slow start that was to follow. */
 TEST(a_spurious_loss_on_a_known_path)
 {
 	for_each_row (calls, both)
 		for (int acked = 0; acked <= 20; acked += 20) {
 			struct tcp_sock tp = new_connection(calls);
-			struct sock *sk = (struct sock *)&tp;
 
 			acknowledge(calls, &tp, 10);
 			send_packets(&tp, 196);
 			if (acked)
 				acknowledge(calls, &tp, 20);
-			tp.prior_cwnd = tp.snd_cwnd;
-			tp.snd_ssthresh = tp.snd_cwnd = calls->ssthresh(sk);
-			assert_true(calls->undo(sk) >= 196);
+			lose_nothing(calls, &tp);
+			assert_true(tp.snd_cwnd >= 196);
 			assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
 			/* the next loss has nothing to do with that */
-			tp.prior_cwnd = tp.snd_cwnd;
-			tp.snd_ssthresh = tp.snd_cwnd = calls->ssthresh(sk);
-			calls->undo(sk);
-			assert_true(tp.snd_ssthresh < TCP_INFINITE_SSTHRESH);
+			tp.snd_ssthresh = 500;
+			lose_nothing(calls, &tp);
+			assert_int_equal(tp.snd_ssthresh, 500);
 		}
+}
+
+/* An end of slow start that was known before is kept. */
+TEST(a_finite_ssthresh_on_a_known_path)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = new_connection(calls);
+
+		tp.snd_ssthresh = 300;
+		acknowledge(calls, &tp, 10);
+		assert_int_equal(tp.snd_cwnd, 196);
+		send_packets(&tp, 196);
+		lose_nothing(calls, &tp);
+		assert_int_equal(tp.snd_ssthresh, 300);
+	}
 }
 
 /* Nothing is sent with a jump before a pause: slow start goes on after it. */

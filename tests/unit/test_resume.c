@@ -185,6 +185,24 @@ TEST(not_less_than_slow_start)
 	resume_known(&r, 800, NOW_US);
 	assert_int_equal(resume_begin(&r, 20, ISN, DELIVERED), 800);
 	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 1, 2), 20);
+
+	/* ... with what is acknowledged meanwhile */
+	resume_known(&r, 800, NOW_US);
+	resume_begin(&r, 20, ISN, DELIVERED);
+	a = struct_of(congestion_ack, .cwnd = 800, .una = ISN - MSS, .nxt = ISN + MSS, .acked = 16);
+	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 16, 2), 800);
+	a.una = ISN + MSS;
+	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 18, 0), 36);
+}
+
+/* What is too little to jump to has not been lost. */
+TEST(a_small_window_is_not_lost)
+{
+	struct resume r = {0};
+
+	resume_known(&r, 39, NOW_US);
+	assert_int_equal(r.state, RESUME_NORMAL);
+	assert_int_equal(r.jumps, 0);
 }
 
 /* ACKs of the initial window change nothing; the first one of the jump leaves what is in flight. */
@@ -217,6 +235,7 @@ TEST(a_loss_of_a_jump)
 
 	resume_known(&r, 800, NOW_US);
 	assert_int_equal(resume_retreat(&r, DELIVERED), 0);
+	assert_int_equal(r.jumps, 1);
 	assert_true(!resume_may_jump(&r, &a, DELIVERED + 20, 0, 0, NOW_US));
 	resume_known(&r, 800, NOW_US);
 	resume_begin(&r, 20, ISN, DELIVERED);

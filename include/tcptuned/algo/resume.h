@@ -39,8 +39,9 @@ enum resume_state {
 struct resume {
 	__u32 packets; /* ready, known: the window to go on with; later: what was delivered before, all packets */
 	__u32 end; /* the sequence number that ends the round: of validation, or of pacing; known: since when */
-	__u8 state;	/* enum resume_state */
-	__u8 paced : 6; /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
+	__u8 state;	 /* enum resume_state */
+	__u8 paced : 5;	 /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
+	__u8 finite : 1; /* ... which has made ssthresh finite for a jump */
 	__u8 jumps : 1; /* on a known path, not after a pause, until that is validated; or it was lost */
 	__u8 slower : 1; /* that carries less than it did */
 	__u16 restart;	 /* the window that the kernel has left, at most 65535 */
@@ -57,7 +58,7 @@ congestion_fn int resume_after_pause(struct resume *r, __u32 pause_s, __u32 cwnd
 	window = halvings < 32 ? window >> halvings : 0;
 	r->state = window < RESUME_WINDOW_MIN ? RESUME_NORMAL : RESUME_READY;
 	r->packets = window;
-	r->jumps = r->slower = 0;
+	r->finite = r->jumps = r->slower = 0;
 	return r->state;
 }
 
@@ -66,7 +67,7 @@ congestion_fn void resume_known(struct resume *r, __u32 window, __u64 now_us)
 {
 	r->state = window < RESUME_WINDOW_MIN ? RESUME_NORMAL : RESUME_KNOWN;
 	r->packets = window;
-	r->jumps = 1;
+	r->jumps = r->state == RESUME_KNOWN;
 	r->end = (__u32)(now_us >> RESUME_KNOWN_SHIFT);
 }
 
@@ -94,6 +95,11 @@ congestion_fn int resume_may_jump(struct resume *r, const struct congestion_ack 
 	return r->state == RESUME_KNOWN;
 }
 
+congestion_fn __u16 resume_limit(__u32 window)
+{
+	return window < 0xffff ? (__u16)window : 0xffff;
+}
+
 /*
  * The first segment leaves after a pause, or the jump begins, in place of the window @restart of the kernel
  * (tcp_cwnd_restart(), slow start); @nxt is the next sequence number, and @delivered packets were delivered before. Returns
@@ -106,7 +112,7 @@ congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 nxt, __u
 	r->state = RESUME_UNVALIDATED;
 	r->packets = delivered;
 	r->end = nxt;
-	r->restart = restart < 0xffff ? restart : 0xffff;
+	r->restart = resume_limit(restart);
 	return window;
 }
 
@@ -125,8 +131,11 @@ congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack 
 		return cwnd;
 	}
 	if (r->state == RESUME_UNVALIDATED) {
-		if ((__s32)(a->una - r->end) <= 0)
+		if ((__s32)(a->una - r->end) <= 0) {
+			/* slow start would grow */
+			r->restart = resume_limit(r->restart + (r->jumps ? a->acked : 0));
 			return cwnd;
+		}
 		if (sent < r->restart)
 			sent = r->restart;
 		cwnd = sent < cwnd ? sent : cwnd;
@@ -150,9 +159,10 @@ congestion_fn __u32 resume_retreat(struct resume *r, __u32 delivered)
 
 	int validates = r->state >= RESUME_UNVALIDATED;
 
+	r->jumps &= r->state >= RESUME_KNOWN;
 	r->state = RESUME_NORMAL;
 	if (!validates) {
-		r->jumps = 0;
+		r->finite = 0;
 		return 0;
 	}
 	return carried > CONGESTION_INITIAL_WINDOW ? carried : CONGESTION_INITIAL_WINDOW;
