@@ -8,10 +8,10 @@ field.py receive ADDRESS PORT SECONDS KIND [NUMBER...]
 field.py send ADDRESS PORT CONTROL KIND [NUMBER...]
                                         sends until the receiver ends it, and prints what TCP saw of that;
                                         KIND is a function below
-field.py serve ADDRESS PORT             sends as much as each connection asks for
-field.py fetch ADDRESS PORT SIZE PAUSE FIRST COUNT
-                                        asks for FIRST bytes, and then COUNT times for SIZE after a pause, each by a new
-                                        connection, and prints how long the latter took, handshake included
+field.py serve ADDRESS PORT CONTROL     sends as much as each connection asks for
+field.py fetch ADDRESS PORT PAUSE SIZE COUNT [PARALLEL]
+                                        COUNT times, pauses and asks for SIZE bytes by new connections, and prints how long
+                                        they took, handshakes included
 Both ends share a clock: two network namespaces of one host do.
 """
 import concurrent.futures

@@ -167,11 +167,10 @@ static __always_inline bool take_jump(struct tcptuned_path *path)
 	       __sync_val_compare_and_swap(&path->jump_s, before, now_s) == before;
 }
 
-static __always_inline __u16 seed_units(__u32 bytes)
+/* At most @max units. */
+static __always_inline __u32 seed_units(__u32 bytes, __u32 unit, __u32 max)
 {
-	__u32 units = bytes / TCPTUNED_SEED_UNIT;
-
-	return units < 0xffff ? units : 0xffff;
+	return bytes / unit < max ? bytes / unit : max;
 }
 
 /*
@@ -196,9 +195,9 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 		return;
 	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
 		seed.slow = 0;
-	flow->max_window_seed = seed_units(seed.max_window);
+	flow->max_window_seed = seed_units(seed.max_window, TCPTUNED_MAX_WINDOW_UNIT, 0xfffff);
 	if (seed.jump >= PATH_JUMP_MIN && !tp->total_retrans && take_jump(path)) {
-		flow->jump_seed = seed_units(seed.jump);
+		flow->jump_seed = seed_units(seed.jump, TCPTUNED_JUMP_UNIT, 0xfff);
 		flow->flags |= TCPTUNED_F_JUMPS;
 	}
 	if (seed.slow)

@@ -20,7 +20,7 @@ static __always_inline void apply_seed(struct sock *sk, struct tcp_sock *tp)
 
 	if (!flow || !flow->max_window_seed || !tp->mss_cache)
 		return;
-	max_win = TCPTUNED_SEED_UNIT * flow->max_window_seed / tp->mss_cache;
+	max_win = TCPTUNED_MAX_WINDOW_UNIT * flow->max_window_seed / tp->mss_cache;
 	flow->max_window_seed = 0;
 	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
 		return;

@@ -177,7 +177,7 @@ static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
 	return carried < tp->snd_cwnd ? carried : tp->snd_cwnd;
 }
 
-/* A jump, or its loss, is over before an ACK has validated it: slow start has no end, as before (jump()). */
+/* A jump, or its loss, is over: slow start has no end, as before (jump()). */
 static __always_inline void restore_slow_start(struct tcp_sock *tp)
 {
 	struct resume *r = resume_of(tp);
@@ -190,7 +190,6 @@ static __always_inline void restore_slow_start(struct tcp_sock *tp)
 static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-
 	__u8 state = resume_of(tp)->state;
 
 	if (event == CA_EVENT_CWND_RESTART)
@@ -204,14 +203,14 @@ static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event eve
 
 /* ---- the window on a known path ------------------------------------------------------------------- */
 
-/* Begins with what the path memory has left for this connection (bpf/paths.h), if anything. */
+/* Takes what the path memory has left for this connection (bpf/paths.h), if anything. */
 static __always_inline bool expect_jump(struct sock *sk, struct tcp_sock *tp)
 {
 	struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
 
 	if (!flow || !flow->jump_seed || !tp->mss_cache)
 		return false;
-	resume_known(resume_of(tp), TCPTUNED_SEED_UNIT * flow->jump_seed / tp->mss_cache,
+	resume_known(resume_of(tp), TCPTUNED_JUMP_UNIT * flow->jump_seed / tp->mss_cache,
 		     tp->tcp_mstamp);
 	flow->jump_seed = 0;
 	return true;
@@ -263,14 +262,15 @@ static __always_inline bool validate(struct sock *sk, struct congestion_ack *ack
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct resume *r = resume_of(tp);
+
 	jump(sk, ack);
 	ack->cwnd = resume_on_ack(r, ack, tp->delivered, tp->packets_out - tp->sacked_out);
-	if (r->finite && r->state != RESUME_UNVALIDATED) {
-		ack->ssthresh = TCP_INFINITE_SSTHRESH; /* slow start goes on */
-		r->finite = 0;
-	}
 	pace_on_ack(sk);
-	return r->state != RESUME_UNVALIDATED;
+	if (r->state == RESUME_UNVALIDATED)
+		return false;
+	restore_slow_start(tp);
+	ack->ssthresh = tp->snd_ssthresh;
+	return true;
 }
 
 static __always_inline void write_window(struct tcp_sock *tp, const struct congestion_ack *ack)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "cubic_resume": the kernel's own CUBIC, which resumes its window after a pause, and begins with a jump on a known
+ * "cubic_resume": the kernel's own CUBIC, which resumes its window after a pause, and jumps on a known
  * path. All windows but those of the round trip after that are those of the kernel's functions.
  */
 #include "congestion.h"
@@ -58,12 +58,11 @@ SEC("struct_ops/resume_ssthresh")
 __u32 BPF_PROG(resume_ssthresh, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u32 carried = resume_retreat(resume_of(tp), tp->delivered);
 	__u32 cwnd = tp->snd_cwnd, ssthresh;
 
-	if (resume_of(tp)->state >= RESUME_UNVALIDATED)
-		tp->snd_cwnd = window_at_loss(tp);
-	else
-		resume_retreat(resume_of(tp), tp->delivered);
+	if (carried && carried < cwnd)
+		tp->snd_cwnd = carried;
 	ssthresh = cubictcp_recalc_ssthresh(sk);
 	tp->snd_cwnd = cwnd;
 	return ssthresh;

@@ -78,7 +78,8 @@ enum tcptuned_writer {
 	TCPTUNED_WRITER_RAN_OUT, /* ... and nothing is left to send */
 };
 
-#define TCPTUNED_SEED_UNIT (16u << 10) /* bytes: 2^16 of them are RIGHTSIZE_WINDOW_MAX */
+#define TCPTUNED_MAX_WINDOW_UNIT (1u << 10) /* bytes: 2^20 of them are RIGHTSIZE_WINDOW_MAX */
+#define TCPTUNED_JUMP_UNIT	 (16u << 10) /* 2^12 of them are 64 MB, half of 10 Gbit/s at 100 ms */
 
 /* In the socket storage, so that it disappears with the socket. */
 struct tcptuned_flow {
@@ -112,8 +113,8 @@ struct tcptuned_flow {
 	__u8 snd_late : 6;   /* how often the application wrote too late: unsent.h */
 	__u8 snd_heard;	     /* segments with data that had arrived when it waited, modulo 256 */
 	/* From the path memory, in units; 0: none. They are used once, when a congestion control is set. */
-	__u16 max_window_seed; /* bitcp's maximum */
-	__u16 jump_seed;       /* the window that follows the first one */
+	__u32 max_window_seed : 20; /* bitcp's maximum */
+	__u32 jump_seed : 12;	    /* the window that follows the first one */
 };
 
 /*

@@ -176,8 +176,8 @@ static inline __u32 readout_queue(__u32 bytes, __u32 rtt_us, __u32 min_rtt_us, _
 /*
  * Returns an enum tcptuned_limit. The kernel records when the peer's window and cwnd limit a sender
  * (tcp_chrono_start(), tcp_cwnd_validate()). For a full send buffer it often does not: with all of
- * it in flight, that no room is left, or that an application waits for room, is its sign. Where the path has a queue, more of
- * any of the three would only wait there.
+ * it in flight, that no room is left, or that an application waits for room, is its sign. Where the path
+ * has a queue, more of any of the three would only wait there.
  *
  * The two other ends of tcp_write_xmit(), tcp_pacing_check() and tcp_small_queue_check(), are
  * inferred from data that waits though nothing else holds it. Less than a segment may wait for more

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The congestion window after a pause, and on a known path. A kernel that sent nothing for longer than its RTO forgets
- * the window, and slow start begins again (RFC 2861). RFC 7661 keeps it for five minutes if the path has carried half of it in a round trip
- * (pipeACK), because within one more round trip it is known whether the path still does. Until then what is sent is
- * unvalidated; it is paced, so that no queue gets it as one burst.
+ * the window, and starts again with slow start (RFC 2861). RFC 7661 keeps it for five minutes if the path has carried
+ * half of it in a round trip (pipeACK), because within one more round trip it is known whether the path still does.
+ * Until then what is sent is unvalidated; it is paced, so that no queue gets it as one burst.
  *
  * RFC 9959 says how that ends: with the first ACK the window is what was in flight by then, and from there the
  * congestion control goes on. At a loss or a CE mark before all of that is acknowledged, it is what was acknowledged
@@ -101,9 +101,9 @@ congestion_fn __u16 resume_limit(__u32 window)
 }
 
 /*
- * The first segment leaves after a pause, or the jump begins, in place of the window @restart of the kernel
- * (tcp_cwnd_restart(), slow start); @nxt is the next sequence number, and @delivered packets were delivered before. Returns
- * the window.
+ * The first segment leaves after a pause, or with a jump, in place of the window @restart of the kernel
+ * (tcp_cwnd_restart(), slow start); @nxt is the next sequence number, and @delivered packets were delivered before.
+ * Returns the window.
  */
 congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 nxt, __u32 delivered)
 {
@@ -156,7 +156,6 @@ congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack 
 congestion_fn __u32 resume_retreat(struct resume *r, __u32 delivered)
 {
 	__u32 carried = delivered - r->packets;
-
 	int validates = r->state >= RESUME_UNVALIDATED;
 
 	r->jumps &= r->state >= RESUME_KNOWN;
