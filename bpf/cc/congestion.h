@@ -177,7 +177,7 @@ static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
 	return carried < tp->snd_cwnd ? carried : tp->snd_cwnd;
 }
 
-/* A jump, or its loss, is over: slow start has no end, as before (jump()). */
+/* A jump is validated, or its loss was none: slow start has no end, as before (jump()). */
 static __always_inline void restore_slow_start(struct tcp_sock *tp)
 {
 	struct resume *r = resume_of(tp);
@@ -187,13 +187,20 @@ static __always_inline void restore_slow_start(struct tcp_sock *tp)
 	r->finite = 0;
 }
 
+/* A jump is given up without a loss. */
+static __always_inline void abandon_jump(struct tcp_sock *tp)
+{
+	if (resume_of(tp)->state == RESUME_UNVALIDATED)
+		restore_slow_start(tp);
+}
+
 static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u8 state = resume_of(tp)->state;
 
 	if (event == CA_EVENT_CWND_RESTART)
-		restore_slow_start(tp);
+		abandon_jump(tp);
 	/* There may be several before a segment leaves, and only the first one finds the window. */
 	if (event == CA_EVENT_CWND_RESTART && state != RESUME_READY && state != RESUME_KNOWN)
 		after_pause(tp, tp->snd_cwnd);
@@ -262,14 +269,17 @@ static __always_inline bool validate(struct sock *sk, struct congestion_ack *ack
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct resume *r = resume_of(tp);
+	bool waited = r->state == RESUME_UNVALIDATED;
 
 	jump(sk, ack);
 	ack->cwnd = resume_on_ack(r, ack, tp->delivered, tp->packets_out - tp->sacked_out);
 	pace_on_ack(sk);
 	if (r->state == RESUME_UNVALIDATED)
 		return false;
-	restore_slow_start(tp);
-	ack->ssthresh = tp->snd_ssthresh;
+	if (waited) {
+		restore_slow_start(tp);
+		ack->ssthresh = tp->snd_ssthresh;
+	}
 	return true;
 }
 
@@ -306,7 +316,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 	SEC("struct_ops/ca_release")                           \
 	void BPF_PROG(ca_release, struct sock *sk)             \
 	{                                                      \
-		restore_slow_start((struct tcp_sock *)sk);     \
+		abandon_jump((struct tcp_sock *)sk);           \
 		stop_pacing(sk);                               \
 	}
 

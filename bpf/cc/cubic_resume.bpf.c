@@ -104,7 +104,7 @@ __u32 BPF_PROG(resume_undo_cwnd, struct sock *sk)
 SEC("struct_ops/resume_release")
 void BPF_PROG(resume_release, struct sock *sk)
 {
-	restore_slow_start((struct tcp_sock *)sk);
+	abandon_jump((struct tcp_sock *)sk);
 	stop_pacing(sk);
 }
 

@@ -477,6 +477,24 @@ TEST(a_loss_on_a_known_path)
 	}
 }
 
+/* A loss before anything of a jump is acknowledged ends slow start, also after a pause. */
+TEST(a_lost_jump_ends_slow_start)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = new_connection(calls);
+		__u32 left;
+
+		acknowledge(calls, &tp, 10);
+		send_packets(&tp, 196);
+		left = calls->ssthresh((struct sock *)&tp);
+		tp.snd_ssthresh = tp.snd_cwnd = left;
+		acknowledge(calls, &tp, 196);
+		assert_int_equal(tp.snd_ssthresh, left);
+		calls->event((struct sock *)&tp, CA_EVENT_CWND_RESTART);
+		assert_int_equal(tp.snd_ssthresh, left);
+	}
+}
+
 /* A loss that the kernel undoes (tcp_enter_recovery(), tcp_undo_cwnd_reduction()). */
 static void lose_nothing(const struct calls *calls, struct tcp_sock *tp)
 {
