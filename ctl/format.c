@@ -38,6 +38,28 @@ void ctl_format_us(unsigned long long us, char ret[CTL_WORD])
 		snprintf(ret, CTL_WORD, "%.1fs", (double)us / 1e6);
 }
 
+void ctl_format_rate(double bits_per_second, char ret[CTL_WORD])
+{
+	if (bits_per_second < 1e9)
+		snprintf(ret, CTL_WORD, bits_per_second < 1e8 ? "%.1f Mbit/s" : "%.0f Mbit/s",
+			 bits_per_second / 1e6);
+	else
+		snprintf(ret, CTL_WORD, "%.2f Gbit/s", bits_per_second / 1e9);
+}
+
+void ctl_format_age(unsigned long long age_s, char ret[CTL_WORD])
+{
+	static const struct {
+		unsigned int seconds;
+		char letter;
+	} units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+	size_t i = 0;
+
+	while (units[i].seconds > 1 && age_s < units[i].seconds)
+		i++;
+	snprintf(ret, CTL_WORD, "%llu%c", age_s / units[i].seconds, units[i].letter);
+}
+
 /* The cell of @column in @row (NULL: its heading), "-" if it has no such member. */
 static void format_cell(const struct tcptuned_column *column, const json_t *row, char ret[CTL_WORD])
 {

@@ -18,6 +18,12 @@ void ctl_format_bytes(unsigned long long bytes, char ret[CTL_WORD]);
 /* "50.1ms", "3.2s"; "-" for 0, which means none. */
 void ctl_format_us(unsigned long long us, char ret[CTL_WORD]);
 
+/* "812 Mbit/s". */
+void ctl_format_rate(double bits_per_second, char ret[CTL_WORD]);
+
+/* "3d", "5h", "12m", "40s". */
+void ctl_format_age(unsigned long long age_s, char ret[CTL_WORD]);
+
 /* Member @path of @object, as in "receive.window_bytes" or "flags.observe"; NULL: none. */
 const json_t *ctl_member(const json_t *object, const char *path);
 

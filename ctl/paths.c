@@ -45,22 +45,14 @@ static const struct tcptuned_column streams_columns[] = {
 	{.heading = "FIT", .json = "fit", .unit = COLUMN_TEXT},
 };
 
-/* Set "used": "3d", "5h", "12m", "40s", or "40s, slow". */
+/* Set "used": "40s", or "40s, slow". */
 static void set_used(json_t *path)
 {
-	static const struct {
-		unsigned int seconds;
-		char letter;
-	} units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
-	unsigned long long age_s = ctl_number(path, "age_s");
 	bool slow = json_is_true(json_object_get(path, "slow"));
-	size_t i = 0;
+	char age[CTL_WORD];
 
-	while (units[i].seconds > 1 && age_s < units[i].seconds)
-		i++;
-	json_object_set_new(path, "used",
-			    json_sprintf("%llu%c%s", age_s / units[i].seconds, units[i].letter,
-					 slow ? ", slow" : ""));
+	ctl_format_age(ctl_number(path, "age_s"), age);
+	json_object_set_new(path, "used", json_sprintf("%s%s", age, slow ? ", slow" : ""));
 }
 
 /* Set "numbers", such as "1-8", and "fit": how far it is off, or why there is none. */

@@ -374,11 +374,7 @@ static void print_rate(const char *format, double rate)
 {
 	char text[CTL_WORD];
 
-	if (rate < 1e9)
-		snprintf(text, sizeof(text), rate < 1e8 ? "%.1f Mbit/s" : "%.0f Mbit/s",
-			 rate / 1e6);
-	else
-		snprintf(text, sizeof(text), "%.2f Gbit/s", rate / 1e9);
+	ctl_format_rate(rate, text);
 	printf(format, text);
 }
 

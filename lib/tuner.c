@@ -77,7 +77,7 @@ void tuner_read_limits(struct tuner_limits *ret)
 
 int tuner_daemon_runs(void)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/run/tcptuned/control"};
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = TUNER_CONTROL};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
 
 	if (fd < 0)

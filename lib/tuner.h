@@ -12,6 +12,9 @@
 
 #include "diag.h"
 
+#define TUNER_CONTROL \
+	"/run/tcptuned/control" /* the socket of a daemon with the default runtime_directory */
+
 #ifndef SO_BUF_LOCK
 #define SO_BUF_LOCK 72 /* Linux 5.14 */
 #endif

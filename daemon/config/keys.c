@@ -193,7 +193,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	KEY("control", "group", KEY_NAME, GLOBAL(control_group), "root", AT_START,
 	    "The group whose members may use tcptunectl, in addition to root. They see every "
 	    "connection of the host, may disable and enable policies, apply them to open "
-	    "connections, and stop the daemon. Only root may delete remembered paths. The socket "
+	    "connections, and stop the daemon. Only root may delete remembered paths, and any user may "
+	    "ask for advice (tcptunectl advise). The socket "
 	    "is runtime_directory/control. Under systemd, the unit needs SupplementaryGroups= with "
 	    "that group.",
 	    .special = "root"),

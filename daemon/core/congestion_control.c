@@ -75,12 +75,6 @@ static void log_not_offered(struct tcptuned_daemon *d, const struct tcptuned_pol
 					 : ", unless as a module, which is not loaded to observe");
 }
 
-/* True if an administrator has chosen the default @name: it is none of the kernel's defaults. */
-static bool is_chosen_default(const char *name)
-{
-	return strcmp(name, "cubic") && strcmp(name, "reno");
-}
-
 /* Log what auto means on this host, or that @wanted replaces what an administrator has chosen. */
 static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *record,
 		       const char *wanted)
@@ -90,7 +84,7 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 	if (tcptuned_sysctl_before(d->kernel.map_fd[TCPTUNED_MAP_META],
 				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, before))
 		return;
-	if (record->cc_auto && is_chosen_default(before))
+	if (record->cc_auto && tcptuned_congestion_is_chosen(before))
 		log_info_once("net.ipv4.tcp_congestion_control is %s: the administrator's "
 			      "choice, kept%s",
 			      before, is_ours(before) ? "" : "; bitcp is offered but not chosen");
@@ -98,7 +92,8 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 		log_info_once("net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
 			      "%u segments or more, on which connections get bitcp",
 			      before, record->cc_long_path_segments);
-	else if (is_chosen_default(before) && !is_ours(before) && strcmp(before, wanted))
+	else if (tcptuned_congestion_is_chosen(before) && !is_ours(before) &&
+		 strcmp(before, wanted))
 		log_warning_once("policy %s: connections get %s in place of %s, the "
 				 "administrator's choice of net.ipv4.tcp_congestion_control; "
 				 "congestion_control = auto keeps that",

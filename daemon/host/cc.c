@@ -31,6 +31,11 @@ bool tcptuned_congestion_is_offered(const char *offered, const char *name)
 	return strstr(offered, word);
 }
 
+bool tcptuned_congestion_is_chosen(const char *name)
+{
+	return strcmp(name, "cubic") && strcmp(name, "reno");
+}
+
 int tcptuned_congestion_load(const char *name)
 {
 	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -14,6 +14,9 @@ void tcptuned_congestion_offered(char ret[static TCPTUNED_CONGESTION_NAMES]);
 /* True if @name, as a whole, is one of the names @offered. */
 bool tcptuned_congestion_is_offered(const char *offered, const char *name);
 
+/* True if an administrator has chosen the default @name: it is none of the kernel's defaults. */
+bool tcptuned_congestion_is_chosen(const char *name);
+
 /*
  * Make the kernel load its module tcp_@name, unless it has that congestion control already: by a
  * helper process of its own (tcp_ca_find_autoload()), so that CAP_NET_ADMIN is enough in a sandbox

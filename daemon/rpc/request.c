@@ -24,7 +24,8 @@ static const struct field {
 	size_t offset, size;
 	json_int_t max; /* of a number, whose minimum is 1 */
 } fields[] = {
-	{"address", FIELD_PREFIX, OF(FLOWS) | OF(PATHS) | OF(EVENTS), FIELD(filter.address)},
+	{"address", FIELD_PREFIX, OF(FLOWS) | OF(PATHS) | OF(ADVISE) | OF(EVENTS),
+	 FIELD(filter.address)},
 	{"local_address", FIELD_PREFIX, OF_ENDS, FIELD(filter.local)},
 	{"remote_address", FIELD_PREFIX, OF_ENDS, FIELD(filter.remote)},
 	{"port", FIELD_NUMBER, OF(FLOWS) | OF(EVENTS), FIELD(filter.port), UINT16_MAX},
@@ -162,6 +163,8 @@ static int check_request(struct tcptuned_request *request, struct tcptuned_error
 			     commands[request->command]);
 	if ((command & OF(PATHS_FORGET)) && !request->prefix[0])
 		return USAGE(err, "prefix: paths_forget needs a prefix, or all");
+	if ((command & OF(ADVISE)) && request->filter.address.length != 128)
+		return USAGE(err, "address: advise needs one address, and no prefix");
 	if (request->rules && request->limit > TCPTUNED_RULES_LIMIT_MAX)
 		return USAGE(err, "limit: with rules, a whole number from 1 to %d belongs here",
 			     TCPTUNED_RULES_LIMIT_MAX);

@@ -36,6 +36,7 @@
 	X(POLICY_DISABLE, "policy_disable") \
 	X(POLICY_APPLY, "policy_apply")     \
 	X(PATHS, "paths")                   \
+	X(ADVISE, "advise")                 \
 	X(EVENTS, "events")                 \
 	X(PATHS_FORGET, "paths_forget")     \
 	X(STOP, "stop")
@@ -50,9 +51,11 @@ struct tcptuned_request {
 	enum tcptuned_command command;
 	/*
 	 * POLICY_TEST: the connection's addresses and ports; POLICY_ENABLE and _DISABLE: the
-	 * policy's name; PATHS: address and netns; EVENTS: addresses, ports and netns.
+	 * policy's name; PATHS: address and netns; ADVISE: address; EVENTS: addresses, ports and
+	 * netns.
 	 */
 	struct tcptuned_filter filter;
+	__u64 netns_cookie; /* ADVISE: of the client's network namespace, which it does not say */
 	char cgroup[TCPTUNED_CONFIG_TEXT]; /* POLICY_TEST; "": one that no policy names */
 	bool rules; /* FLOWS: add to each connection the rule that gave it its policy */
 	const struct tcptuned_column *sort; /* FLOWS; NULL: by size */

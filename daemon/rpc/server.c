@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "policy/lookup.h"
+#include "rpc/advice.h"
 #include "rpc/events.h"
 #include "rpc/flows.h"
 #include "rpc/json.h"
@@ -24,6 +25,7 @@
 
 #define CLIENTS_MAX	  16
 #define ROOT_CLIENTS	  2 /* of these, only for root */
+#define STRANGERS_MAX	  4 /* users that may only ask for advice */
 #define REQUEST_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S  30
 #define PERIOD_US	  1000000 /* between two looks at deadlines, and renewals of events */
@@ -49,6 +51,7 @@ struct client {
 	int fd;
 	pid_t pid;
 	uid_t uid;
+	bool stranger;	   /* neither root nor in control.group */
 	__u64 deadline_ms; /* 0: none */
 	size_t len;	   /* bytes of the request so far */
 	char request[TCPTUNED_REQUEST_MAX + 1];
@@ -88,17 +91,20 @@ static struct client *find_client(const struct tcptuned_control *control, enum s
 
 /*
  * A free place for a client of @uid, or NULL. Two are root's, and a user may have half of all, so that
- * no member of control.group keeps others out.
+ * no member of control.group keeps others out; all strangers together have a quarter.
  */
-static struct client *find_place(const struct tcptuned_control *control, uid_t uid)
+static struct client *find_place(const struct tcptuned_control *control, uid_t uid, bool stranger)
 {
-	unsigned int used = 0, own = 0;
+	unsigned int used = 0, own = 0, strangers = 0;
 
 	for_each_client (control, client) {
 		used += client->state != FREE;
 		own += client->state != FREE && client->uid == uid;
+		strangers += client->state != FREE && client->stranger;
 	}
 	if (uid && (own >= CLIENTS_MAX / 2 || used >= CLIENTS_MAX - ROOT_CLIENTS))
+		return NULL;
+	if (stranger && strangers >= STRANGERS_MAX)
 		return NULL;
 	return find_client(control, FREE);
 }
@@ -264,6 +270,7 @@ static tcptuned_handler *const handlers[TCPTUNED_CMD_STOP + 1] = {
 	[TCPTUNED_CMD_POLICIES] = tcptuned_handle_policies,
 	[TCPTUNED_CMD_POLICY_TEST] = tcptuned_handle_policy_test,
 	[TCPTUNED_CMD_PATHS] = tcptuned_handle_paths,
+	[TCPTUNED_CMD_ADVISE] = tcptuned_handle_advise,
 };
 
 static void print_error(FILE *out, const struct tcptuned_error *err)
@@ -283,6 +290,31 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 	return FAIL(err, EBUSY, DAEMON, "other clients have not read their answers yet; try again");
 }
 
+/* Any user may know of the paths of its network namespace, as the kernel's tcp_metrics shows them, too. */
+static int check_client(const struct client *client, struct tcptuned_request *request,
+			struct tcptuned_error *err)
+{
+	socklen_t len = sizeof(request->netns_cookie);
+
+	if (request->command == TCPTUNED_CMD_ADVISE) {
+		/* A socket that is accepted belongs to the namespace of its peer (unix_stream_connect()). */
+		if (!getsockopt(client->fd, SOL_SOCKET, SO_NETNS_COOKIE, &request->netns_cookie,
+				&len))
+			return 0;
+		return FAIL(err, errno, KERNEL,
+			    "this kernel does not say from which network namespace you ask: %s",
+			    strerror(errno));
+	}
+	if (client->stranger)
+		return FAIL(err, EPERM, NOT_PERMITTED,
+			    "you are neither root nor in the group that control.group names; other "
+			    "users may ask for advice: tcptunectl advise");
+	if (request->command == TCPTUNED_CMD_PATHS_FORGET && client->uid)
+		return FAIL(err, EPERM, NOT_PERMITTED,
+			    "paths forget: only root may have paths forgotten; run it with sudo");
+	return 0;
+}
+
 static int handle(struct client *client, const struct tcptuned_request *request, FILE *out,
 		  struct tcptuned_error *err)
 {
@@ -295,9 +327,6 @@ static int handle(struct client *client, const struct tcptuned_request *request,
 	options->answering(options->ctx);
 	if (request->command != TCPTUNED_CMD_STOP && check_pending(client->control, err))
 		return -EBUSY;
-	if (request->command == TCPTUNED_CMD_PATHS_FORGET && client->uid)
-		return FAIL(err, EPERM, NOT_PERMITTED,
-			    "paths forget: only root may have paths forgotten; run it with sudo");
 	if (handler)
 		return handler(&options->source, request, out, err);
 	error = options->change(options->ctx, request, out, err);
@@ -323,7 +352,7 @@ static void handle_request(struct client *client, size_t len)
 	client->state = ANSWERED;
 	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
 	if (tcptuned_request_parse(client->request, len, &request, &err) ||
-	    handle(client, &request, out, &err))
+	    check_client(client, &request, &err) || handle(client, &request, out, &err))
 		print_error(out, &err);
 	if (fclose(out)) /* no memory */
 		end_client(client);
@@ -383,7 +412,6 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *cli
 
 /* ---- new clients -------------------------------------------------------------------------- */
 
-/* The socket's mode keeps other users out, and this does if an administrator has changed it. */
 static bool is_member(int fd, gid_t gid)
 {
 	gid_t groups[256];
@@ -397,17 +425,15 @@ static bool is_member(int fd, gid_t gid)
 	return false;
 }
 
-static int check_peer(const struct tcptuned_control *control, int fd, struct ucred *ret,
-		      struct tcptuned_error *err)
+static int look_at_peer(const struct tcptuned_control *control, int fd, struct ucred *ret,
+			bool *ret_stranger, struct tcptuned_error *err)
 {
 	socklen_t len = sizeof(*ret);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &len))
 		return FAIL(err, errno, NOT_PERMITTED, "your credentials are not known");
-	if (!ret->uid || ret->gid == control->gid || is_member(fd, control->gid))
-		return 0;
-	return FAIL(err, EPERM, NOT_PERMITTED,
-		    "you are neither root nor in the group that control.group names");
+	*ret_stranger = ret->uid && ret->gid != control->gid && !is_member(fd, control->gid);
+	return 0;
 }
 
 static void send_error(int fd, const struct tcptuned_error *err)
@@ -455,16 +481,18 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 	struct tcptuned_error err = {0};
 	sd_event_source *source = NULL;
 	struct client *client = NULL;
+	bool stranger = true;
 	struct ucred peer;
-	int error = check_peer(control, fd, &peer, &err);
+	int error = look_at_peer(control, fd, &peer, &stranger, &err);
 
 	if (!error)
-		client = find_place(control, peer.uid);
+		client = find_place(control, peer.uid, stranger);
 	if (!error && !client)
 		error = FAIL(&err, EBUSY, DAEMON,
 			     "the control socket has as many clients as it may have, of you (%u) "
 			     "or in all (%u); end one, or try again",
-			     CLIENTS_MAX / (peer.uid ? 2 : 1), CLIENTS_MAX);
+			     stranger ? STRANGERS_MAX : CLIENTS_MAX / (peer.uid ? 2 : 1),
+			     CLIENTS_MAX);
 	if (error) {
 		send_error(fd, &err);
 		return;
@@ -479,6 +507,7 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 	client->state = REQUESTING;
 	client->pid = peer.pid;
 	client->uid = peer.uid;
+	client->stranger = stranger;
 	client->deadline_ms = tcptuned_monotonic_ms() + REQUEST_TIMEOUT_S * 1000ull;
 	client->fd = tcptuned_take_fd(&fd);
 }
@@ -541,7 +570,7 @@ static int make_socket(struct tcptuned_control *control, struct tcptuned_error *
 			    "control.group: %s cannot be given to the group %s: %s; "
 			    "under systemd, add SupplementaryGroups=%s to the unit",
 			    path, control->options.group, strerror(errno), control->options.group);
-	if (chmod(path, 0660) || listen(control->listen_fd, CLIENTS_MAX))
+	if (chmod(path, 0666) || listen(control->listen_fd, CLIENTS_MAX))
 		return socket_failed(control, err);
 	return 0;
 }

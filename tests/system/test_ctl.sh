@@ -293,44 +293,54 @@ ctl_as() { # GROUP ARGUMENT...
 		"$TEST_DIR/tcptunectl" "${tcptunectl[@]:1}" "${@:2}"
 }
 
-# A member of control.group that takes all places that it gets keeps neither root nor others out.
+# A user that takes all places that it gets, as a member of control.group (65534) or as any other one, keeps
+# neither root nor others out: of its 16 clients 8 and 12 are refused.
 test_members_leave_places() {
+	local who
 	chmod 755 "$TEST_DIR" "$(dirname "$TEST_DIR")"
 	cp "$TEST_BUILD/tcptunectl" "$TEST_DIR"
 	tcptuned_start --set=control.group=nogroup
-	background greedy setpriv --reuid 65532 --regid 65534 --clear-groups /usr/bin/python3 -c '
-import socket, sys, time
-def listens(s):
+	for who in "65532 65534 {\"command\":\"events\"}\\n 8" "65531 65531 { 12"; do
+		set -- $who
+		background greedy setpriv --reuid $1 --regid $2 --clear-groups /usr/bin/python3 -c '
+import select, socket, sys, time
+clients = [socket.socket(socket.AF_UNIX) for i in range(16)]
+waiting = list(clients)
+refused = 0
+for s in clients:
     s.connect(sys.argv[1])
-    try:
-        s.send(b"{\"command\":\"events\"}\n")
-        return b"listening" in s.recv(1000)
-    except OSError:
-        return False
-all = [socket.socket(socket.AF_UNIX) for i in range(16)]
-print(sum(map(listens, all)), flush=True)
-time.sleep(600)' "$TEST_DIR/run/control"
-	wait_printed greedy 8
-	ctl status >"$TEST_DIR/out"
-	ctl_as 65534 status >"$TEST_DIR/out"
-	stop greedy KILL 2>/dev/null || :
+    s.send(sys.argv[2].replace("\\n", "\n").encode())
+while refused < int(sys.argv[3]):
+    for s in select.select(waiting, [], [])[0]:
+        refused += b"as many clients" in s.recv(1000)
+        waiting.remove(s)
+print("refused", refused, flush=True)
+time.sleep(600)' "$TEST_DIR/run/control" "$3" $4
+		wait_printed greedy "refused $4"
+		ctl status >"$TEST_DIR/out"
+		ctl_as 65534 status >"$TEST_DIR/out"
+		stop greedy KILL 2>/dev/null || :
+	done
 }
 
 test_permissions() {
 	chmod 755 "$TEST_DIR" "$(dirname "$TEST_DIR")"
 	cp "$TEST_BUILD/tcptunectl" "$TEST_DIR" # other users may not be able to read the build
 	tcptuned_start
-	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root root" "the socket"
-	expect_said 4 "Permission denied; run tcptunectl as root" ctl_as 65533 status
-	chmod 666 "$TEST_DIR/run/control" # an administrator opens the socket to all
+	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "666 root root" "the socket"
 	expect_refused 4 \
-		"^tcptunectl: you are neither root nor in the group that control.group names$" \
+		"^tcptunectl: you are neither root nor in the group that control.group names; other users may ask" \
 		ctl_as 65533 status
+	expect_eq "$(ctl_as 65533 advise 192.0.2.1)" "Nothing is remembered of the path to 192.0.2.1." \
+		"what any user may ask"
+	expect_refused 2 "nowhere.invalid cannot be resolved" ctl_as 65533 advise nowhere.invalid
+	chmod 600 "$TEST_DIR/run/control" # an administrator closes the socket
+	expect_said 4 "Permission denied; run tcptunectl as root" ctl_as 65533 advise 192.0.2.1
 	tcptuned_stop
 	[ ! -e "$TEST_DIR/run/control" ] || fail "the socket is left"
 
 	tcptuned_start --set=control.group=nogroup
-	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "660 root nogroup" "the socket"
+	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "666 root nogroup" "the socket"
 	ctl_as 65534 status >"$TEST_DIR/out"
 	expect_match "$(<"$TEST_DIR/out")" "mode +tune" "status for a member of the group"
 	expect_fail 4 ctl_as 65534 paths forget all

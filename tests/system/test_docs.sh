@@ -23,7 +23,7 @@ test_docs_list_each_metric() {
 # Members of JSON, and events: what has quotes in these files. The names of some are made of two halves there.
 test_docs_list_each_member_of_json() {
 	tr -d '\\' <"$TEST_BUILD/man/tcptunectl.8" | grep -oE '[a-z_]+' | sort -u >"$TEST_DIR/listed"
-	expect_eq "$(sed 's/\\//g' daemon/rpc/{events,flows,paths,policies,status}.c \
+	expect_eq "$(sed 's/\\//g' daemon/rpc/{advice,events,flows,paths,policies,status}.c \
 		daemon/core/commands.c ctl/streams.c |
 		grep -oE '"[._a-z]*[a-z]"' | grep -vE '\.h"|"(enabled|interrupted|opened|plot|unknown|want|we)"' | tr -d '"' | sed 's/^_/receive_/' | tr -s . '\n' |
 		unknown "$TEST_DIR/listed")" "" "members that tcptunectl(8) has not"
@@ -46,7 +46,7 @@ test_docs_name_options_and_targets_that_exist() {
 		"$TEST_BUILD/tcptuned" --help
 		"$TEST_BUILD/tcptune-run" --help
 		"$TEST_BUILD/tcptunectl" --help
-		for command in status flows explain policy paths events streams detach; do
+		for command in status flows explain policy paths advise events streams detach; do
 			"$TEST_BUILD/tcptunectl" $command --help
 		done
 	} | grep -oE -- '--[a-z-]+' >"$TEST_DIR/options"

@@ -75,6 +75,50 @@ test_next_connection_begins_with_what_one_learned() {
 	expect_le "$(flow 7301 .advertised_window_bytes)" 200000 "receive window: as the kernel begins"
 }
 
+# tcptuned_advise(3) in namespace @HOST, as a user without privileges: prefix, connections, loss, the rate and buffer of
+# @DIRECTION; or the error.
+advice() { # HOST ADDRESS DIRECTION
+	in_host $1 setpriv --reuid 65533 --regid 65533 --clear-groups /usr/bin/python3 - \
+		"$TEST_DIR/libtcptuned.so.0" "$TEST_DIR/run/control" "$2" $3 <<'EOF'
+import ctypes, errno, sys
+class Direction(ctypes.Structure):
+    _fields_ = [("rate", ctypes.c_double), ("buffer", ctypes.c_ulonglong), ("streams", ctypes.c_uint),
+                ("streams_rate", ctypes.c_double)]
+class Advice(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("prefix", ctypes.c_char * 64), ("connections", ctypes.c_uint),
+                ("age_s", ctypes.c_ulonglong), ("min_rtt_s", ctypes.c_double), ("loss", ctypes.c_double),
+                ("congestion", ctypes.c_char * 16), ("send", Direction), ("receive", Direction)]
+lib = ctypes.CDLL(sys.argv[1])
+a = Advice(ctypes.sizeof(Advice))
+error = lib.tcptuned_advise(sys.argv[2].encode(), sys.argv[3].encode(), ctypes.byref(a))
+d = getattr(a, sys.argv[4])
+print(errno.errorcode[-error] if error else
+      f"{a.prefix.decode()} {a.connections} {a.min_rtt_s * 1e6:.0f} {d.rate:.0f} {d.buffer} {a.congestion.decode()}")
+EOF
+}
+
+# What any user is told of the path is what the memory of its network namespace has.
+test_programs_ask_for_advice() {
+	local row
+	host a b c
+	chmod 755 "$TEST_DIR" "$(dirname "$TEST_DIR")"
+	cp "$TEST_BUILD/libtcptuned.so.0" "$TEST_DIR"
+	tcptuned_start
+	expect_eq "$(advice a 10.99.0.2 send)" ENODATA "before a connection"
+	learn_it
+	row=$(ctl_json ".paths[] | select(.netns == $(netns_of a)) | [.connections, .min_rtt_us,
+		(.send_per_rtt_bytes * 8e6 / .min_rtt_us | floor), 2 * .send_per_rtt_bytes] | map(tostring) | join(\" \")" \
+		paths)
+	expect_eq "$(advice a 10.99.0.2 send)" "10.99.0.0/24 ${row//\"/} $(in_host a sysctl -n net.ipv4.tcp_congestion_control)" \
+		"what the sender has measured"
+	expect_eq "$(advice a 10.99.0.77 send)" "$(advice a 10.99.0.2 send)" "the same prefix"
+	expect_eq "$(advice c 10.99.0.2 send)" ENODATA "another network namespace"
+	expect_eq "$(advice a 10.99.0.0/24 send)" EINVAL "no address"
+	expect_match "$(in_host a "${tcptunectl[@]}" advise 10.99.0.2)" "received|sent +.* Mbit/s by one connection" "as text"
+	tcptuned_stop
+	expect_eq "$(advice a 10.99.0.2 send)" ENOENT "no daemon"
+}
+
 first_window_offered() { # PORT
 	wait_until eval '[ -n "$(ss_of b "sport = :'"$1"'" " rcv_(ssthresh):")" ]'
 	ss_of b "sport = :$1" ' rcv_ssthresh:([0-9]+)'

@@ -385,6 +385,15 @@ TEST(answers)
 		"'age_s':7300,'residual':0.047},{'host':'192.0.2.2','direction':'receive',"
 		"'congestion_control':'','levels':[{'streams':3}],'windows':1,'age_s':5,"
 		"'refused':'1 number of connections seen'}]}");
+	add_answer(out, ctl_advise.print,
+		   "{'address':'192.0.2.1','prefix':'192.0.2.0/24','connections':12,'age_s':185,"
+		   "'min_rtt_us':48200,'loss':0.0004,'congestion_control':'bitcp',"
+		   "'send':{'bits_per_second':812000000,'buffer_bytes':9784600},"
+		   "'send_streams':{'streams':4,'bits_per_second':940000000},"
+		   "'receive':{'bits_per_second':94000000,'buffer_bytes':1132700}}");
+	add_answer(out, ctl_advise.print,
+		   "{'address':'192.0.2.1','receive_streams':{'streams':2,'bits_per_second':1e9}}");
+	add_answer(out, ctl_advise.print, "{'address':'2001:db8::1'}");
 	assert_golden(out, "ctl_answers");
 }
 

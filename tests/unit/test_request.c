@@ -51,6 +51,7 @@ TEST(every_command)
 		{"policy_enable", TCPTUNED_CMD_POLICY_ENABLE, ",'policy':'web'"},
 		{"policy_disable", TCPTUNED_CMD_POLICY_DISABLE, ",'policy':'web'"},
 		{"paths", TCPTUNED_CMD_PATHS, ""},
+		{"advise", TCPTUNED_CMD_ADVISE, ",'address':'::1'"},
 		{"flows", TCPTUNED_CMD_FLOWS, ""},
 	};
 	char *manual = text_printed(out, tcptuned_request_print_man(out)), text[128];

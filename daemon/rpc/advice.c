@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an application that sizes its own buffers needs to know of the path to a host, from the path memory: the
+ * call of Enable (Weigle and Feng, section 2, technique 5). tcptuned_advise() of lib/ asks for it.
+ */
+#include "rpc/advice.h"
+
+#include <bpf/bpf.h>
+#include <string.h>
+
+#include "host/cc.h"
+#include "host/sysctl.h"
+#include "paths/paths.h"
+#include "paths/streams.h"
+#include "policy/lookup.h"
+#include "rpc/json.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+/* The size of segments with timestamps on Ethernet: a remembered path has none. */
+#define SEGMENT 1448u
+
+/* Others may lose so much, compared with one connection, as `tcptunectl streams` has it by default. */
+#define IMPACT_MAX 0.1
+
+/* Set the key of the prefix of the request's address. */
+static void find_prefix(const struct tcptuned_request *request, struct tcptuned_path_key *ret)
+{
+	struct tcptuned_prefix prefix = request->filter.address;
+
+	prefix.length = prefix.ipv4 ? 128 - 32 + PATH_IPV4_PREFIX : PATH_IPV6_PREFIX;
+	tcptuned_mask_address(prefix.address, prefix.length);
+	tcptuned_path_key_of(&prefix, ret);
+	ret->netns_cookie = request->netns_cookie;
+}
+
+/* What a new connection would get that carries as much as earlier ones. */
+static void set_congestion_control(json_t *object, const struct tcptuned_kernel *kernel,
+				   const struct tcptuned_path *path)
+{
+	char name[TCPTUNED_SYSCTL_VALUE] = "";
+	struct tcptuned_policy policy = {0};
+	__u32 key = 0;
+
+	tcptuned_sysctl_read("net.ipv4.tcp_congestion_control", name, sizeof(name));
+	tcptuned_policy_next(kernel, &key, &policy); /* the default one */
+	if (policy.congestion_control[0])
+		set_text(object, "congestion_control", policy.congestion_control);
+	else if (policy.cc_auto && tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP) &&
+		 !tcptuned_congestion_is_chosen(name) &&
+		 path->snd_per_rtt >= (__u64)policy.cc_long_path_segments * SEGMENT)
+		set_text(object, "congestion_control", "bitcp");
+	else if (name[0])
+		set_text(object, "congestion_control", name);
+}
+
+/* @direction: "send" or "receive". @per_rtt: bytes, 0: not measured. A buffer holds two of them (DRS III.B). */
+static void set_direction(json_t *object, const char *direction, __u64 per_rtt, __u32 min_rtt_us)
+{
+	json_t *numbers;
+
+	if (!per_rtt)
+		return;
+	numbers = json_object();
+	set_number(numbers, "bits_per_second", per_rtt * 8 * 1000000 / min_rtt_us);
+	set_number(numbers, "buffer_bytes", 2 * per_rtt);
+	json_object_set_new(object, direction, numbers);
+}
+
+static void set_path(json_t *object, const struct tcptuned_source *source,
+		     const struct tcptuned_path_key *key, const struct tcptuned_path *path,
+		     __u64 age_s)
+{
+	char prefix[TCPTUNED_PREFIX_TEXT];
+
+	tcptuned_prefix_format(key, prefix);
+	set_text(object, "prefix", prefix);
+	set_number(object, "connections", path->connections);
+	set_number(object, "age_s", age_s);
+	set_number(object, "min_rtt_us", path->min_rtt_us);
+	json_object_set_new(
+		object, "loss",
+		json_real(path->sent ? (double)path->retransmitted / (double)path->sent : 0));
+	set_congestion_control(object, source->kernel, path);
+	set_direction(object, "send", path->snd_per_rtt, path->min_rtt_us);
+	set_direction(object, "receive", path->rcv_per_rtt, path->min_rtt_us);
+}
+
+/* Add how many parallel connections carry most, by levels that belong together, if that can be said. */
+static void set_streams(json_t *object, const struct tcptuned_streams_row *rows, size_t len)
+{
+	const struct tcptuned_tame_options options = {
+		.size = sizeof(options), .streams_max = 128, .impact_max = IMPACT_MAX};
+	struct tcptuned_tame_result result = {.size = sizeof(result)};
+	char why_not[TCPTUNED_STREAMS_REFUSAL];
+	struct tcptuned_parallel_fit fit;
+
+	if (len > TCPTUNED_TAME_LEVELS || !tcptuned_streams_fit(rows, len, &fit, why_not))
+		return;
+	for (size_t i = 0; i < len; i++)
+		result.levels[i] = (struct tcptuned_tame_level){
+			.streams = rows[i].key.streams,
+			.rate = rows[i].level.rate,
+			.rate_peak = rows[i].level.rate_peak,
+			.loss = rows[i].level.loss,
+			.rtt_s = rows[i].level.rtt_s,
+			.rtt_min_s = rows[i].level.rtt_min_s,
+			.receiver_window = rows[i].level.receiver_window,
+			.send_buffer = rows[i].level.send_buffer,
+			.receives = (int)rows[i].key.receives,
+		};
+	result.levels_len = (unsigned int)len;
+	memcpy(result.congestion_control, rows[0].key.congestion_control,
+	       sizeof(result.congestion_control));
+	if (tcptuned_tame_conclude(&options, &result))
+		return;
+	json_object_set_new(object, rows[0].key.receives ? "receive_streams" : "send_streams",
+			    json_pack("{s:i,s:f}", "streams", (int)result.within, "bits_per_second",
+				      result.within_rate));
+}
+
+/* Of several congestion controls, the last one counts. */
+static int add_streams(json_t *object, const struct tcptuned_source *source,
+		       const struct tcptuned_request *request, struct tcptuned_error *err)
+{
+	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
+	struct tcptuned_path_key host;
+	size_t len, together;
+	int error = tcptuned_streams_read(source->kernel->map_fd[TCPTUNED_MAP_STREAMS], &rows, &len,
+					  err);
+
+	tcptuned_path_key_of(&request->filter.address, &host);
+	host.netns_cookie = request->netns_cookie;
+	for (size_t i = 0; !error && i < len; i += together) {
+		together = tcptuned_streams_together(&rows[i], len - i);
+		if (!memcmp(&rows[i].key.host, &host, sizeof(host)))
+			set_streams(object, &rows[i], together);
+	}
+	return error;
+}
+
+int tcptuned_handle_advise(const struct tcptuned_source *source,
+			   const struct tcptuned_request *request, FILE *out,
+			   struct tcptuned_error *err)
+{
+	__s64 now_s = (__s64)(tcptuned_clock_ns(CLOCK_BOOTTIME) / 1000000000);
+	char address[TCPTUNED_PREFIX_TEXT];
+	json_auto_t *object = json_object();
+	struct tcptuned_path_key key;
+	struct tcptuned_path path;
+	int error;
+
+	tcptuned_prefix_print(&request->filter.address, address);
+	*strchr(address, '/') = '\0';
+	set_text(object, "address", address);
+	find_prefix(request, &key);
+	if (!bpf_map_lookup_elem(source->kernel->map_fd[TCPTUNED_MAP_PATHS], &key, &path) &&
+	    path.min_rtt_us && !path_expired(&path, now_s, source->config->paths_expire_s))
+		set_path(object, source, &key, &path, path_age_s(path.updated_s, now_s));
+	error = add_streams(object, source, request, err);
+	if (!error)
+		tcptuned_json_print_line(out, json_incref(object));
+	return error;
+}
