@@ -71,6 +71,11 @@ static const struct ctl_template sysctl_texts[] = {
 	{0},
 };
 
+static const struct ctl_template host_limit_texts[] = {
+	{"", "host           {name} = 0: {effect}\n"},
+	{0},
+};
+
 static void print_limits(const char *title, const json_t *limits)
 {
 	const char *name;
@@ -101,14 +106,16 @@ static void print_status(const json_t *answer)
 		fputs(i ? "              " : "sysctls       ", stdout);
 		ctl_print(stdout, value, sysctl_texts);
 	}
+	json_array_foreach (json_object_get(answer, "host_limits"), i, value)
+		ctl_print(stdout, value, host_limit_texts);
 }
 
 const struct ctl_command ctl_status = {
 	.name = "status",
 	.arguments = "",
 	.help = "Print whether the daemon runs, whether its configuration is in force, what it has "
-		"done so far, and which sysctls it has set; one that another program has changed "
-		"since is left alone.",
+		"done so far, which sysctls it has set (one that another program has changed since is "
+		"left alone), and which sysctls of the host limit every connection.",
 	.options = options,
 	.request = "status",
 	.print = print_status,

@@ -13,6 +13,7 @@
 #include "core/daemon.h"
 #include "core/detach.h"
 #include "host/cgroup.h"
+#include "host/limits.h"
 #include "host/previous_build.h"
 #include "host/privileges.h"
 #include "kern/loader.h"
@@ -115,6 +116,16 @@ static int check(const struct tcptuned_config *config, bool load, struct tcptune
 	return error;
 }
 
+/* Standard error says what the host itself limits, as tcptunectl status does. */
+static void print_host_limits(void)
+{
+	struct tcptuned_host_limit limits[TCPTUNED_HOST_LIMITS_MAX];
+	size_t len = tcptuned_host_limits(limits);
+
+	for (size_t i = 0; i < len; i++)
+		log_warning("%s = 0: %s", limits[i].name, limits[i].effect);
+}
+
 int main(int argc, char **argv)
 {
 	struct tcptuned_error err = {0};
@@ -143,8 +154,10 @@ int main(int argc, char **argv)
 	tcptuned_log_set_level(config.log_level);
 	if (options.action == TCPTUNED_CHECK_CONFIG) {
 		error = check(&config, false, &err);
-		if (!error)
+		if (!error) {
 			tcptuned_config_print(&config, stdout);
+			print_host_limits();
+		}
 		return finish(error, &err);
 	}
 	if (options.action != TCPTUNED_RUN) /* tcptuned_daemon_run() does so later */

@@ -166,7 +166,8 @@ static const struct tcptuned_option entries[] = {
 	[ACTION(TCPTUNED_CHECK_CONFIG)] =
 		{"check-config", 0, NULL,
 		 "Check the configuration, print each value with its origin, and exit. A start or a reload "
-		 "would use these values; tcptunectl status says whether they are in force."},
+		 "would use these values; tcptunectl status says whether they are in force. Sysctls of the "
+		 "host that limit every connection are named on standard error."},
 	[ACTION(TCPTUNED_CHECK_LOAD)] =
 		{"check-load", 0, NULL,
 		 "Check the configuration, and that this kernel loads the BPF programs of this build, and "

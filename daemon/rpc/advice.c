@@ -78,9 +78,9 @@ static void set_path(json_t *object, const struct tcptuned_source *source,
 	set_number(object, "connections", path->connections);
 	set_number(object, "age_s", age_s);
 	set_number(object, "min_rtt_us", path->min_rtt_us);
-	json_object_set_new(
-		object, "loss",
-		json_real(path->sent ? (double)path->retransmitted / (double)path->sent : 0));
+	json_object_set_new(object, "loss",
+			    json_real(path->sent ? (double)path->retransmitted / (double)path->sent
+						 : 0));
 	set_congestion_control(object, source->kernel, path);
 	set_direction(object, "send", path->snd_per_rtt, path->min_rtt_us);
 	set_direction(object, "receive", path->rcv_per_rtt, path->min_rtt_us);

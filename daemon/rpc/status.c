@@ -7,6 +7,7 @@
 
 #include "flows/names.h"
 #include "flows/scan.h"
+#include "host/limits.h"
 #include "host/sysctl.h"
 #include "kern/totals.h"
 #include "policy/lookup.h"
@@ -144,6 +145,18 @@ static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 	return array;
 }
 
+static json_t *host_limits_array(void)
+{
+	struct tcptuned_host_limit limits[TCPTUNED_HOST_LIMITS_MAX];
+	size_t len = tcptuned_host_limits(limits);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < len; i++)
+		json_array_append_new(array, json_pack("{s:s,s:s}", "name", limits[i].name,
+						       "effect", limits[i].effect));
+	return array;
+}
+
 int tcptuned_handle_status(const struct tcptuned_source *source,
 			   const struct tcptuned_request *request, FILE *out,
 			   struct tcptuned_error *err)
@@ -180,6 +193,7 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 	json_object_set_new(object, "budget", budget_object(kernel));
 	json_object_set_new(object, "totals", totals_object(&totals));
 	json_object_set_new(object, "sysctls", sysctls_array(kernel));
+	json_object_set_new(object, "host_limits", host_limits_array());
 	tcptuned_flows_free(&flows);
 	tcptuned_json_print_line(out, object);
 	return 0;

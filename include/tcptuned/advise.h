@@ -14,15 +14,16 @@ extern "C" {
 
 /* 0: not measured. */
 struct tcptuned_advice_direction {
-	double bits_per_second;		 /* the highest of one connection */
-	unsigned long long buffer_bytes; /* for SO_SNDBUF, SO_RCVBUF: two such bandwidth-delay products */
-	unsigned int streams;		 /* parallel connections that carry most, if others lose up to 10 % */
-	double streams_bits_per_second;	 /* of all of them */
+	double bits_per_second; /* the highest of one connection */
+	unsigned long long
+		buffer_bytes; /* for SO_SNDBUF, SO_RCVBUF: two such bandwidth-delay products */
+	unsigned int streams; /* parallel connections that carry most, if others lose up to 10 % */
+	double streams_bits_per_second; /* of all of them */
 };
 
 struct tcptuned_advice {
-	size_t size;		 /* of this structure, set by the caller */
-	char prefix[64];	 /* to which the connections were, as in 192.0.2.0/24; "": nothing is known of it */
+	size_t size; /* of this structure, set by the caller */
+	char prefix[64]; /* to which the connections were, as in 192.0.2.0/24; "": nothing is known of it */
 	unsigned int connections;
 	unsigned long long age_s; /* since the last one ended */
 	double min_rtt_s;

@@ -346,6 +346,26 @@ test_permissions() {
 	expect_fail 4 ctl_as 65534 paths forget all
 }
 
+# What an administrator has set, and what no kernel has by default, is named in a line each; ssthresh is kept only where
+# metrics are.
+test_limits_of_the_host_are_named() {
+	local name
+	host a
+	expect_eq "$(in_host a "$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/none.conf" 2>&1 >/dev/null)" "" \
+		"limits of a host as the kernel has it"
+	for name in window_scaling timestamps sack moderate_rcvbuf no_ssthresh_metrics_save no_metrics_save; do
+		in_host a sysctl -qw net.ipv4.tcp_$name=0
+	done
+	in_host a "$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/none.conf" 2>"$TEST_DIR/said" >/dev/null
+	expect_eq "$(grep -oE 'net[a-z0-9._]+ = 0: ' "$TEST_DIR/said" | tr -d '\n')" "$(printf 'net.ipv4.tcp_%s = 0: ' \
+		window_scaling timestamps sack moderate_rcvbuf no_ssthresh_metrics_save)" "what limits it"
+	in_host a sysctl -qw net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_timestamps=1
+	tcptuned_in a
+	expect_eq "$(ctl_json '.host_limits | map(.name) | join(" ")' status)" \
+		"net.ipv4.tcp_window_scaling net.ipv4.tcp_sack net.ipv4.tcp_moderate_rcvbuf" "as JSON"
+	expect_match "$(ctl status)" "host +net.ipv4.tcp_window_scaling = 0: no window exceeds 64 KB" "as text"
+}
+
 test_killed_and_detached() {
 	keep_host_state
 	host a

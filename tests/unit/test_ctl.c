@@ -368,7 +368,7 @@ TEST(answers)
 		"{'name':'net.ipv4.tcp_rmem','set_to':'4096 131072 67108863',"
 		"'now':'4096 131072 5000000','left_alone':true},"
 		"{'name':'net.core.wmem_max','before':'4194304','set_to':'33554432','now':'33554432',"
-		"'left_alone':false}]}");
+		"'left_alone':false}],'host_limits':[{'name':'net.ipv4.tcp_sack','effect':'why'}]}");
 	add_answer(
 		out, print_tested_policy,
 		"{'policy':'web','rule':'remote port 80','mode':'tune','long_path_segments':4096}");
