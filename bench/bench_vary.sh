@@ -28,9 +28,10 @@ vary_columns() {
 		in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 $bytes"
 		case $column in
 		kernel | "kernel, 64 MB") command=(untuned --congestion cubic) ;;
-		bbr) command=(untuned --congestion bbr) ;;
+		bbr | "bbr, 64 MB") command=(untuned --congestion bbr) ;;
 		"tcptuned, bbr") command=(tuned $keep -- --congestion bbr) ;;
 		"tcptuned, cubic") command=(tuned $keep -- --congestion cubic) ;;
+		"tcptuned, auto") command=(tuned policy.congestion_control=auto --) ;;
 		"tcptuned, receiver") command=(tuned_receiver $keep -- --congestion cubic) ;;
 		"tcptuned, sender") command=(tuned_sender $keep -- --congestion cubic) ;;
 		*) fail "there is no column $column" ;;
@@ -89,6 +90,33 @@ bench_impaired() {
 			path="--delay 10ms --rate ${paths[$x]}"
 			vary_columns impaired "$x" vary kernel "tcptuned, cubic" "tcptuned, receiver" \
 				"tcptuned, sender"
+		done
+	done
+}
+
+# Losses that no queue causes, and others at about the RTT of an empty path, alone and next to a connection that is not
+# tuned. tcptuned as shipped; sender and receiver with 64 MB, as BBR at 1 Gbit/s and 100 ms needs.
+bench_random_loss() {
+	local run run_seconds=${BENCH_SECONDS:-30} x keys=policy.congestion_control=auto
+	local -A paths=(
+		["losses of 1e-4"]="--queue 1bdp --loss-ab 1e-4"
+		["losses of 1e-5"]="--queue 1bdp --loss-ab 1e-5"
+		["a queue of 25 packets"]="--queue 25p"
+		["policed to 100 Mbit/s"]="--queue 4MB --police-ab 100mbit:500KB"
+		["RED"]="--queue 1bdp --red-ab auto"
+	)
+	host a b
+	cubic_by_default a b
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 67108864"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for x in "losses of 1e-4" "losses of 1e-5" "a queue of 25 packets" "policed to 100 Mbit/s" RED; do
+			path="--rate 1gbit --delay 50ms ${paths[$x]}"
+			vary_columns random_loss "$x" vary "kernel, 64 MB" "bbr, 64 MB" "tcptuned, auto"
+			in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+			vary_pair random_loss_shared "$x" 100 "cubic, cubic" untuned:cubic:$run_seconds \
+				untuned:cubic:$run_seconds
+			vary_pair random_loss_shared "$x" 100 "auto, cubic" tuned:default:$run_seconds \
+				untuned:cubic:$run_seconds
 		done
 	done
 }

@@ -54,7 +54,8 @@ def spread(values):
 # Benches whose runs are not always of the same length.
 OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
                       "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "neighbour",
-                      "leaves", "peace", "peace_bitcp", "incast", "random", "streams", "paper_streams"}
+                      "leaves", "peace", "peace_bitcp", "random_loss",
+                      "random_loss_shared", "incast", "random", "streams", "paper_streams"}
 
 
 def seconds_of(row):
@@ -121,6 +122,8 @@ OUTDATED_BY = {
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
     **dict.fromkeys(("cost", "cost_connections", "policies", "connections"), ("bpf",)),
     "streams": (*AUTO, "lib/parallel.c", "lib/tame.c", "lib/advice.c"),
+    **dict.fromkeys(("random_loss", "random_loss_shared"),
+                    ("include/tcptuned/algo/random_loss.h", "bpf/random_loss.h", "bpf/congestion_control.h")),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
     "slow_reader": (*RULE, "include/tcptuned/algo/reader.h"),
     **dict.fromkeys(("paths", "paths_changed"),
@@ -625,6 +628,21 @@ def check_tuned(*requirements):
     return checks
 
 
+def check_random_loss(m):
+    for x in m.xs:
+        yield m.compare("goodput_mbps", x, "tcptuned, auto", ">=", "kernel, 64 MB", 0.95,
+                        text="{x}: {t} Mbit/s, the kernel {k} (at least 95 %)")
+        if x == "losses of 1e-4":
+            yield m.compare("goodput_mbps", x, "tcptuned, auto", ">=", "bbr, 64 MB", 0.9,
+                            text="{x}: {t} Mbit/s, BBR {k} (at least 90 %)")
+
+
+def check_random_loss_shared(m):
+    for x in m.xs:
+        yield m.compare("second_mbps", x, "auto, cubic", ">=", "cubic, cubic", 0.95,
+                        text="{x}: {t} Mbit/s for the other one, next to cubic {k} (at least 95 %)")
+
+
 def check_neighbour(m):
     for x, column in m.tuned():
         yield m.compare("first_mbps", x, column, ">=", factor=0.8, k=each_flow_mbps(m, x, "kernel"),
@@ -706,6 +724,15 @@ VARYING = [
         rtt(),
     ], check_tuned(("goodput_mbps", ">=", 0.95, None,
                     "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)"))),
+    Bench("random_loss", "Losses that no queue causes, and others at the RTT of an empty path: 1 Gbit/s, 100 ms", "path", [
+        goodput("Goodput in Mbit/s, all with buffers of up to 64 MB:"),
+        retransmits("Segments sent again:"),
+        rtt(),
+    ], check_random_loss),
+    Bench("random_loss_shared", "The same paths, with a second connection that is not tuned", "path", [
+        Metric("second_mbps", "Mbit/s of the second one:", flow_1_mbps),
+        Metric("first_mbps", "Of the first one:", flow_0_mbps),
+    ], check_random_loss_shared),
     Bench("first_seconds", "The first seconds in a deep queue", "link", [
         Metric("rtt_early_p95_ms", "RTT of the first six seconds, 95th percentile, in ms; rows: the link, its round "
                "trip, the queue:", field("rtt_early_p95_ms")),

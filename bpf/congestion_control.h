@@ -78,20 +78,24 @@ static __always_inline bool may_set_policy_cc(struct tcptuned_flow *flow, struct
 	return true;
 }
 
-/*
- * Copies "bitcp" to @ret if cc_auto may choose it: nothing else was chosen, and the default is
- * one that kernels are built with.
- */
-static __always_inline bool may_set_bitcp(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					  const struct tcptuned_policy *policy,
-					  char ret[TCPTUNED_CC_NAME_MAX])
+/* True if cc_auto may choose: nothing else was chosen, and the default is one that kernels are built with. */
+static __always_inline bool may_set_auto_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					    const struct tcptuned_policy *policy)
 {
 	char now[TCPTUNED_CC_NAME_MAX] = {};
 
 	read_cc_name(now, tp);
-	if (policy->mode != TCPTUNED_TUNE || is_cc_chosen(flow, tp) ||
-	    (!is_same_name(now, CC_NAME("cubic")) && !is_same_name(now, CC_NAME("reno")) &&
-	     !is_same_name(now, policy->cc_resume)))
+	return policy->mode == TCPTUNED_TUNE && !is_cc_chosen(flow, tp) &&
+	       (is_same_name(now, CC_NAME("cubic")) || is_same_name(now, CC_NAME("reno")) ||
+		is_same_name(now, policy->cc_resume));
+}
+
+/* The same, and copies "bitcp" to @ret. */
+static __always_inline bool may_set_bitcp(struct tcptuned_flow *flow, struct tcp_sock *tp,
+					  const struct tcptuned_policy *policy,
+					  char ret[TCPTUNED_CC_NAME_MAX])
+{
+	if (!may_set_auto_cc(flow, tp, policy))
 		return false;
 	__builtin_memcpy(ret, CC_NAME("bitcp"), TCPTUNED_CC_NAME_MAX);
 	return true;

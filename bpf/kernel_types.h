@@ -179,6 +179,7 @@ struct tcp_sock {
 	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
 	__u32 prior_cwnd;
+	__u32 high_seq; /* a recovery ends when this is acknowledged */
 	__u32 mss_cache;
 	__u32 srtt_us; /* eighths of a microsecond */
 	__u32 mdev_us; /* mean deviation of the RTT, quarters of a microsecond */
@@ -188,6 +189,7 @@ struct tcp_sock {
 	__u32 sacked_out;      /* segments that only SACK blocks have acknowledged */
 	__u32 lost_out;
 	__u32 total_retrans;
+	__u32 dsack_dups; /* segments of which the peer said that they came twice */
 	__u32 segs_out;
 	__u32 data_segs_out;
 	__u32 data_segs_in;

@@ -12,6 +12,7 @@
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/abi/totals.h>
 #include <tcptuned/algo/budget.h>
+#include <tcptuned/algo/random_loss.h>
 
 #define SINGLE_VALUE_MAP(map_type, value_type) \
 	struct {                               \
@@ -82,6 +83,14 @@ struct {
 	__type(key, int);
 	__type(value, struct tcptuned_flow);
 } flows SEC(".maps");
+
+/* Of connections that have lost something (random_loss.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct random_loss);
+} random_losses SEC(".maps");
 
 /* An entry is replaced or removed by the next listen() on its port, or dropped if the map is full. */
 struct {

@@ -8,6 +8,7 @@
 
 #include "congestion_control.h"
 #include "maps.h"
+#include "record.h"
 #include "sock.h"
 #include "totals.h"
 #include <tcptuned/algo/bitcp.h>
@@ -256,6 +257,20 @@ static __always_inline void settle_jump(struct tcptuned_flow *flow, struct tcp_s
 	flow->flags &= ~TCPTUNED_F_JUMPS;
 }
 
+/* What another congestion control has brought, if one was tried. */
+static __always_inline void fill_trial(struct path_trial *trial, struct tcp_sock *tp)
+{
+	const struct random_loss *l = random_loss_of(tp);
+
+	if (!l || !l->after || l->state < RANDOM_LOSS_KEPT)
+		return;
+	trial->state = l->state;
+	trial->before = rightsize_clamp_window((__u64)l->window * tp->mss_cache, 0);
+	trial->after = rightsize_clamp_window((__u64)l->after * tp->mss_cache, 0);
+	trial->before_rtt_us = l->before_rtt_us;
+	trial->after_rtt_us = l->after_rtt_us;
+}
+
 /* Called once, when a managed connection ends. */
 static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -284,6 +299,8 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	sample.cwnd = rightsize_clamp_window((__u64)tp->snd_cwnd * tp->mss_cache, 0);
 	sample.host = host;
 	sample.slow = flow->rcv.held && flow->rcv.held < PATH_SLOW_WINDOW ? host : 0;
+
+	fill_trial(&sample.tried, tp);
 
 	/* The entry is replaced as a whole: of two connections that end at once one may be lost. */
 	known = bpf_map_lookup_elem(&paths, &key);

@@ -38,10 +38,17 @@ static __always_inline struct tcptuned_flow *get_record(void *sk)
 	return NULL;
 }
 
+/* What is known of a socket's losses; NULL: it has lost nothing, or none is watched. */
+static __always_inline struct random_loss *random_loss_of(void *sk)
+{
+	return bpf_sk_storage_get(&random_losses, sk, NULL, 0);
+}
+
 static __always_inline void delete_record(void *sk)
 {
 	struct budget *b = single_value(&budget);
 
+	bpf_sk_storage_delete(&random_losses, sk);
 	if (b && !bpf_sk_storage_delete(&flows, sk))
 		budget_remove_record(b);
 }

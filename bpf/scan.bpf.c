@@ -165,6 +165,14 @@ static __always_inline void copy_history(struct tcptuned_flow_record *r, struct 
 	r->busy_jiffies = tp->chrono_stat[0] + tp->chrono_stat[1] + tp->chrono_stat[2] + running;
 }
 
+static __always_inline void copy_random_loss(struct tcptuned_flow_record *r, struct tcp_sock *tp)
+{
+	const struct random_loss *l = random_loss_of(tp);
+
+	if (l)
+		r->random_loss = *l;
+}
+
 static __always_inline void copy_socket(struct tcptuned_flow_record *r, struct tcp_sock *tp,
 					const struct readout_socket *socket)
 {
@@ -270,6 +278,7 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 	copy_limits(record, tp);
 	copy_history(record, tp);
 	copy_bitcp(record, tp);
+	copy_random_loss(record, tp);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	if (bpf_ringbuf_query(&collected, BPF_RB_AVAIL_DATA) > READOUT_RING_BYTES / 2)
 		r->until_ns = READOUT_AT_ONCE;

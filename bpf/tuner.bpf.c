@@ -24,6 +24,7 @@
 #include "events.h"
 #include "paths.h"
 #include "policy.h"
+#include "random_loss.h"
 #include "receiver.h"
 #include "record.h"
 #include "sender.h"
@@ -145,6 +146,7 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, struct tcptuned
 	resolve_requests(ctx, flow, policy, 0);
 	/* The new route may have a congestion control of its own (tcp_ca_dst_init()). */
 	restore_cc(ctx, flow, tp);
+	bpf_sk_storage_delete(&random_losses, tp);
 	if (!policy) {
 		stop_managing(ctx, flow, tp);
 		return;
@@ -420,6 +422,8 @@ __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 		resume_cubic(ctx);
 	if (!segment && (flow->flags & TCPTUNED_F_JUMPS))
 		after_jump(ctx);
+	if (!segment && tp->total_retrans && !(flow->flags & TCPTUNED_F_OBSERVE))
+		watch_losses(ctx);
 	if (!segment || (ctx->skb_len && mostly_sends(tp)))
 		on_sending(ctx, flow, tp, segment);
 	else if (!on_ack_out(ctx, flow, tp))

@@ -111,6 +111,16 @@ static const struct ctl_template first_texts[] = {
 	{"!flags.congestion_control_set",
 	 "the kernel's default, or chosen by the application, a route, or a tcptuned that was "
 	 "stopped before\n"},
+	{"trial",
+	 "  losses are none of a queue: few at a time, while the window fell from {trial.best_segments} to "
+	 "{trial.window_segments} segments at an RTT of {trial.before_rtt_us:us}\n"},
+	{"trial.state=tried", "  another congestion control is being tried\n"},
+	{"trial.state=kept",
+	 "  another one was tried and kept: {trial.after_segments} segments per minimum RTT, at an RTT of "
+	 "{trial.after_rtt_us:us}\n"},
+	{"trial.state=dropped",
+	 "  another one was tried and dropped: {trial.after_segments} segments per minimum RTT, at an RTT "
+	 "of {trial.after_rtt_us:us}, or more losses\n"},
 	{"", "  cwnd {cwnd_segments} segments of {mss_bytes} bytes"},
 	{"ssthresh_segments", ", ssthresh {ssthresh_segments}"},
 	{"bitcp", "; bitcp is in {bitcp.mode}"},

@@ -90,8 +90,9 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 			      before, is_ours(before) ? "" : "; bitcp is offered but not chosen");
 	else if (record->cc_auto)
 		log_info_once("net.ipv4.tcp_congestion_control is %s: kept, but for paths of "
-			      "%u segments or more, on which connections get bitcp",
-			      before, record->cc_long_path_segments);
+			      "%u segments or more, on which connections get bitcp, and for random "
+			      "losses, at which they try %s",
+			      before, record->cc_long_path_segments, record->cc_random_loss);
 	else if (tcptuned_congestion_is_chosen(before) && !is_ours(before) &&
 		 strcmp(before, wanted))
 		log_warning_once("policy %s: connections get %s in place of %s, the "
@@ -113,6 +114,21 @@ static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, co
 	*logged = true;
 }
 
+/* What auto takes after a pause, and where losses are random: BBR, or bitcp without it. */
+static void choose_others(struct tcptuned_daemon *d, struct tcptuned_policy *record,
+			  char offered[static TCPTUNED_CONGESTION_NAMES])
+{
+	const char *other = "";
+
+	if (tcptuned_is_registered(&d->kernel, TCPTUNED_CC_RESUME))
+		strcpy(record->cc_resume, "cubic_resume");
+	if (record->mode == TCPTUNED_TUNE && is_offered(d, "bbr", record->mode, offered))
+		other = "bbr";
+	else if (tcptuned_is_registered(&d->kernel, TCPTUNED_CC_BITCP))
+		other = "bitcp";
+	snprintf(record->cc_random_loss, sizeof(record->cc_random_loss), "%s", other);
+}
+
 void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 {
 	bool left_alone = tcptuned_sysctl_left_alone(d->kernel.map_fd[TCPTUNED_MAP_META],
@@ -130,8 +146,8 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;
-		if (is_auto(wanted) && tcptuned_is_registered(&d->kernel, TCPTUNED_CC_RESUME))
-			strcpy(record->cc_resume, "cubic_resume");
+		if (is_auto(wanted))
+			choose_others(d, record, offered);
 		if (!wanted[0] || is_offered(d, offer, record->mode, offered)) {
 			choose(d, record, wanted, &logged[is_auto(wanted)]);
 			continue;

@@ -44,7 +44,7 @@ struct tcptuned_daemon {
 	bool unapplied;	     /* tcptuned_apply() failed last: the timer tries again */
 	struct tcptuned_config_trouble trouble; /* for tcptunectl and metrics */
 	/* Modules that the kernel was asked for since the last start, reload or command. */
-	char modules_asked[TCPTUNED_POLICIES_MAX][TCPTUNED_CC_NAME_MAX];
+	char modules_asked[TCPTUNED_POLICIES_MAX + 1][TCPTUNED_CC_NAME_MAX];
 	size_t modules_asked_len;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;

@@ -82,6 +82,12 @@ static const struct word tcp_states[] = {
 	[TCP_CLOSING] = {.name = "closing"},
 };
 
+static const struct word trials[] = {
+	[RANDOM_LOSS_TRIED] = {.name = "tried"},
+	[RANDOM_LOSS_KEPT] = {.name = "kept"},
+	[RANDOM_LOSS_DROPPED] = {.name = "dropped"},
+};
+
 static const struct word bitcp_modes[TCPTUNED_BITCP_MODES] = {
 	[BITCP_SLOW_START] = {"slow_start", "below the slow-start threshold"},
 	[BITCP_NORMAL] = {"normal", "as standard TCP, below 14 segments"},
@@ -102,6 +108,7 @@ static const struct {
 	[WORDS_RIGHTSIZE_STATE] = {rightsize_states, ARRAY_SIZE(rightsize_states)},
 	[WORDS_MODE] = {modes, ARRAY_SIZE(modes)},
 	[WORDS_TCP_STATE] = {tcp_states, ARRAY_SIZE(tcp_states)},
+	[WORDS_TRIAL] = {trials, ARRAY_SIZE(trials)},
 };
 
 static const struct word *find_word(enum tcptuned_vocabulary vocabulary, unsigned int value)

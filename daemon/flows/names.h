@@ -24,6 +24,7 @@ enum tcptuned_vocabulary {
 	WORDS_RIGHTSIZE_STATE,
 	WORDS_MODE,
 	WORDS_TCP_STATE,
+	WORDS_TRIAL,
 	VOCABULARIES,
 };
 

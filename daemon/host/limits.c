@@ -32,8 +32,8 @@ size_t tcptuned_host_limits(struct tcptuned_host_limit ret[static TCPTUNED_HOST_
 	size_t len = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		if (is(limits[i].name, "0") &&
-		    (!strstr(limits[i].name, "ssthresh") || is("net.ipv4.tcp_no_metrics_save", "0")))
+		if (is(limits[i].name, "0") && (!strstr(limits[i].name, "ssthresh") ||
+						is("net.ipv4.tcp_no_metrics_save", "0")))
 			ret[len++] = limits[i];
 	return len;
 }

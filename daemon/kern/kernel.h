@@ -18,11 +18,12 @@
 
 /* Every map: X(NAME, name). The name is that in the programs; "map_NAME" is its pin. */
 #define TCPTUNED_MAP_TABLE(X)                                                                      \
-	X(META, meta)		  /* which build loaded this, and what was changed on the host */  \
-	X(POLICIES, policies)	  /* policy id -> struct tcptuned_policy */                        \
-	X(MATCH, match)		  /* of one map: struct tcptuned_match_key -> tcptuned_match */    \
-	X(RULES, rules)		  /* of two maps: index -> struct tcptuned_rule */                 \
-	X(FLOWS, flows)		  /* socket storage: struct tcptuned_flow */                       \
+	X(META, meta)	      /* which build loaded this, and what was changed on the host */      \
+	X(POLICIES, policies) /* policy id -> struct tcptuned_policy */                            \
+	X(MATCH, match)	      /* of one map: struct tcptuned_match_key -> tcptuned_match */        \
+	X(RULES, rules)	      /* of two maps: index -> struct tcptuned_rule */                     \
+	X(FLOWS, flows)	      /* socket storage: struct tcptuned_flow */                           \
+	X(RANDOM_LOSSES, random_losses) /* socket storage: struct random_loss */                   \
 	X(LISTENERS, listeners)	  /* struct tcptuned_listener_key -> struct tcptuned_listener */   \
 	X(TOTALS, totals)	  /* per CPU: struct tcptuned_totals */                            \
 	X(BUDGET, budget)	  /* struct budget */                                              \

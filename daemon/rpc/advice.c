@@ -46,8 +46,11 @@ static void set_congestion_control(json_t *object, const struct tcptuned_kernel 
 	tcptuned_policy_next(kernel, &key, &policy); /* the default one */
 	if (policy.congestion_control[0])
 		set_text(object, "congestion_control", policy.congestion_control);
-	else if (policy.cc_auto && tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP) &&
-		 !tcptuned_congestion_is_chosen(name) &&
+	else if (policy.cc_auto && !tcptuned_congestion_is_chosen(name) &&
+		 policy.cc_random_loss[0] && path->tried.state == RANDOM_LOSS_KEPT)
+		set_text(object, "congestion_control", policy.cc_random_loss);
+	else if (policy.cc_auto && !tcptuned_congestion_is_chosen(name) &&
+		 tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP) &&
 		 path->snd_per_rtt >= (__u64)policy.cc_long_path_segments * SEGMENT)
 		set_text(object, "congestion_control", "bitcp");
 	else if (name[0])

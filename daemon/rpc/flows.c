@@ -136,6 +136,23 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 	}
 }
 
+/* NULL: no congestion control was tried. */
+static json_t *trial_object(const struct random_loss *l)
+{
+	json_t *trial;
+
+	if (l->state == RANDOM_LOSS_WATCHED || !l->window)
+		return NULL;
+	trial = json_object();
+	set_text(trial, "state", tcptuned_word(WORDS_TRIAL, l->state));
+	set_number(trial, "best_segments", l->best);
+	set_number(trial, "window_segments", l->window);
+	set_number(trial, "before_rtt_us", l->before_rtt_us);
+	set_if(trial, "after_segments", l->after);
+	set_if(trial, "after_rtt_us", l->after_rtt_us);
+	return trial;
+}
+
 json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
 			   const char *rule)
 {
@@ -154,6 +171,7 @@ json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char
 	for (size_t i = 0; i < ARRAY_SIZE(more_members); i++)
 		set_column(object, &more_members[i], record);
 	set_others(object, record);
+	json_object_set_new(object, "trial", trial_object(&record->random_loss));
 	return object;
 }
 

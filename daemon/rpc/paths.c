@@ -7,6 +7,7 @@
 #include <sys/param.h>
 #include <time.h>
 
+#include "flows/names.h"
 #include "paths/paths.h"
 #include "paths/streams.h"
 #include "rpc/json.h"
@@ -99,6 +100,19 @@ static int find_order(const char *name, enum order *ret, struct tcptuned_error *
 		     name);
 }
 
+/* What another congestion control brought. */
+static json_t *trial_object(const struct path_trial *tried)
+{
+	json_t *object = json_object();
+
+	set_text(object, "state", tcptuned_word(WORDS_TRIAL, tried->state));
+	set_number(object, "before_bytes", tried->before);
+	set_number(object, "before_rtt_us", tried->before_rtt_us);
+	set_number(object, "after_bytes", tried->after);
+	set_number(object, "after_rtt_us", tried->after_rtt_us);
+	return object;
+}
+
 static json_t *path_object(const struct known_path *known, __s64 now_s)
 {
 	const struct tcptuned_path *path = &known->path;
@@ -118,6 +132,8 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 	set_number(object, "max_window_bytes", path->max_window);
 	set_number(object, "sent_segments", path->sent);
 	set_number(object, "retransmitted_segments", path->retransmitted);
+	if (path->tried.state)
+		json_object_set_new(object, "trial", trial_object(&path->tried));
 	return object;
 }
 

@@ -38,6 +38,8 @@ static json_t *policy_object(const char *name, __u32 key, const struct tcptuned_
 		set_text(object, "congestion_control", tcptuned_policy_congestion_control(policy));
 	if (policy->cc_auto)
 		set_number(object, "long_path_segments", policy->cc_long_path_segments);
+	if (policy->cc_random_loss[0])
+		set_text(object, "random_loss_congestion_control", policy->cc_random_loss);
 	set_number(object, "receive_window_max_bytes", policy->rcv_window_max);
 	set_number(object, "receive_buffer_max_bytes", policy->rcv_buffer_max);
 	set_number(object, "send_window_max_bytes", policy->snd_window_max);

@@ -180,3 +180,41 @@ test_cc_jumps_on_a_known_path() {
 	tcptuned_start $bitcp
 	fetches bitcp
 }
+
+trial_of() { # PORT
+	flow_to $1 '[.congestion_control, .trial.state] | join(" ")'
+}
+
+# Single losses, at which the window falls from 400 segments to less than half; 863 fit into the path, and so BBR carries
+# more.
+# virtual: rates and delays decide
+test_cc_random_losses() {
+	host a b # of the guest, whose default is cubic
+	tcptuned_start
+	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500,3500,4200,4700
+	stream one 7101 --duration 280
+	wait_output = "bbr kept" trial_of 7101
+	expect_ge "$(flow_to 7101 .trial.best_segments)" \
+		$((2 * $(flow_to 7101 .trial.window_segments))) "windows of the losses"
+	expect_ge "$(flow_to 7101 .trial.after_segments)" 600 "segments per round trip since"
+	expect_match "$(ctl explain --netns "$(in_host a stat -Lc %i /proc/self/ns/net)" 7101)" "tried and kept: " "explanation"
+	stream_stop one
+	wait_output = kept ctl_json '.paths[] | select(.trial).trial.state' paths
+}
+
+# A short queue and a policer drop bursts, at about the same window each time.
+# virtual: rates and delays decide
+test_cc_losses_of_a_queue() {
+	local port=7101 path
+	host a b # of the guest, whose default is cubic
+	tcptuned_start --set=paths.remember=no
+	for path in "--queue 25p" "--queue 100p" "--queue 4bdp --police-ab 20mbit:200KB"; do
+		link a b --rate 100mbit --delay 50ms $path
+		stream one $((++port)) --duration 280
+		wait_output -ge 20000000 flow_to $port .bytes_acked
+		expect_ge "$(flow_to $port .retransmitted_segments)" 3 "segments sent again"
+		expect_eq "$(flow_to $port '[.congestion_control, .trial]')" '["cubic",null]' "$path"
+		stream_stop one
+		link_end a b
+	done
+}

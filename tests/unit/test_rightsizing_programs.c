@@ -29,11 +29,12 @@
 #define bpf_map_lookup_elem(map, key)		    ((void)(key), find_value(map))
 #define bpf_map_update_elem(map, key, value, flags) ((void)(key), (void)(value))
 
-#define bpf_sk_storage_get(map, sk, value, flags) record_of(sk, flags)
-#define bpf_sk_storage_delete(map, sk)		  (*(bool *)(sk) = false, 0)
+#define bpf_sk_storage_get(map, sk, value, flags) record_of(map, sk, flags)
+#define bpf_sk_storage_delete(map, sk)		  delete_of(map, sk)
 
 static __u64 the_clock_us;
-static struct tcptuned_flow *record_of(const void *sk, __u64 flags);
+static void *record_of(const void *map, const void *sk, __u64 flags);
+static long delete_of(const void *map, void *sk);
 static long read_kernel(void *ret, size_t size, const void *at);
 static long set_socket(int level, int option, const void *value, int size);
 static void *find_value(const void *map);
@@ -378,9 +379,18 @@ TEST(a_late_writer_is_counted)
 }
 
 /* A socket of this test says whether it has a record. */
-static struct tcptuned_flow *record_of(const void *sk, __u64 flags)
+static void *record_of(const void *map, const void *sk, __u64 flags)
 {
+	if (map != &flows) /* it has lost nothing */
+		return NULL;
 	return *(const bool *)sk || (flags && (*(bool *)(uintptr_t)sk = true)) ? &flow : NULL;
+}
+
+static long delete_of(const void *map, void *sk)
+{
+	if (map == &flows)
+		*(bool *)sk = false;
+	return 0;
 }
 
 TEST(too_many_records_are_refused_and_counted)

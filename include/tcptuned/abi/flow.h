@@ -5,12 +5,13 @@
 
 #include <linux/types.h>
 #include <tcptuned/algo/budget.h>
+#include <tcptuned/algo/random_loss.h>
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/algo/reader.h>
 #include <tcptuned/algo/reason.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 6
+#define TCPTUNED_ABI 7
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
@@ -160,7 +161,8 @@ enum tcptuned_limit {
 /* What the iterator reports of a connection, in host byte order unless noted otherwise. */
 struct tcptuned_flow_record {
 	struct tcptuned_flow flow;
-	__u8 local[16]; /* network byte order; IPv4 in the first four bytes */
+	struct random_loss random_loss; /* all zeroes: it has lost nothing, or none is watched */
+	__u8 local[16];			/* network byte order; IPv4 in the first four bytes */
 	__u8 remote[16];
 	__u64 bytes_received;
 	__u64 bytes_acked;

@@ -60,7 +60,8 @@ struct tcptuned_policy {
 	__u32 cc_auto;	      /* 1: bitcp on long paths only; congestion_control is "" then */
 	__u32 cc_long_path_segments; /* bandwidth-delay product from which a path is long */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
-	char cc_resume[TCPTUNED_CC_NAME_MAX]; /* in place of cubic after a pause; "": none */
+	char cc_resume[TCPTUNED_CC_NAME_MAX];	   /* in place of cubic after a pause; "": none */
+	char cc_random_loss[TCPTUNED_CC_NAME_MAX]; /* where no queue causes the losses; "": none */
 	char name[TCPTUNED_POLICY_NAME_MAX];
 };
 

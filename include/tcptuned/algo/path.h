@@ -16,6 +16,7 @@
 #define TCPTUNED_PATH_H
 
 #include <linux/types.h>
+#include <tcptuned/algo/random_loss.h>
 #include <tcptuned/algo/rightsize.h>
 
 /* A connection that carried less in both directions adds nothing. */
@@ -40,6 +41,15 @@ struct tcptuned_path_key {
 	__u8 unused[6];
 };
 
+/* What the last connection brought that has tried another congestion control (random_loss.h). */
+struct path_trial {
+	__u32 state;  /* RANDOM_LOSS_KEPT or _DROPPED; 0: none has tried one */
+	__u32 before; /* window at the last loss before that, bytes */
+	__u32 after;  /* delivered per minimum RTT, bytes */
+	__u32 before_rtt_us;
+	__u32 after_rtt_us;
+};
+
 /* All zeroes: nothing is known. */
 struct tcptuned_path {
 	__s64 updated_s;     /* when a connection was last added */
@@ -59,6 +69,7 @@ struct tcptuned_path {
 	__u32 host_rcv_per_rtt; /* of connections with it, as above */
 	__u32 host_snd_per_rtt;
 	__u32 jump_s; /* when a connection to it was last allowed to jump, modulo 2^32 */
+	struct path_trial tried;
 	__u32 unused;
 };
 
@@ -87,6 +98,7 @@ struct path_sample {
 	__u32 cwnd;	  /* at the end */
 	__u32 slow;	  /* as in struct tcptuned_path */
 	__u32 host;
+	struct path_trial tried;
 };
 
 /*
@@ -261,6 +273,8 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 	path_merge_host(path, s, age_s, expire_s);
 	if (s->received >= PATH_CARRIED_MIN && s->rcv_per_rtt)
 		path->slow = s->slow;
+	if (s->tried.state)
+		path->tried = s->tried;
 	path->connections += path->connections < 0xffffffffu;
 	path->updated_s = now_s;
 	return 1;

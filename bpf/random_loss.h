@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Another congestion control where losses are none of a queue (<tcptuned/algo/random_loss.h>), by cc_auto. Only
+ * connections that have lost something have a record of this.
+ */
+#ifndef TCPTUNED_BPF_RANDOM_LOSS_H
+#define TCPTUNED_BPF_RANDOM_LOSS_H
+
+#include "congestion_control.h"
+#include "maps.h"
+#include "paths.h"
+#include "policy.h"
+#include "record.h"
+
+/* Takes the path's experience into a new record. */
+static __always_inline void remember_random_loss(struct random_loss *l, struct tcp_sock *tp)
+{
+	const struct tcptuned_path *path;
+	__u32 host;
+
+	path = look_up_path(tp, &host);
+	if (!path)
+		return;
+	l->known = path->tried.state == RANDOM_LOSS_KEPT;
+	if (path->tried.state == RANDOM_LOSS_DROPPED)
+		l->state = RANDOM_LOSS_DROPPED;
+}
+
+/* NULL: it has lost nothing, or there is no memory. */
+static __always_inline struct random_loss *get_random_loss(struct tcp_sock *tp)
+{
+	struct random_loss *l = random_loss_of(tp);
+
+	if (l || !tp->total_retrans)
+		return l;
+	l = bpf_sk_storage_get(&random_losses, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (l)
+		remember_random_loss(l, tp);
+	return l;
+}
+
+/* The ACK of the last segment that was sent before a recovery is seen here before the kernel ends it (tcp_ack()). */
+static __always_inline bool is_repairing(const struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) >= TCP_CA_Recovery &&
+	       (__s32)(tp->snd_una - tp->high_seq) < 0;
+}
+
+static __always_inline enum random_loss_did look_at_losses(struct random_loss *l,
+							   struct tcp_sock *tp)
+{
+	const struct random_loss_round round = {
+		.retransmitted = tp->total_retrans,
+		.delivered = tp->delivered,
+		.dsacks = tp->dsack_dups,
+		.prior_cwnd = tp->prior_cwnd,
+		.srtt_us = tp->srtt_us >> 3,
+		.min_rtt_us = sk_min_rtt_us(tp),
+		.now_us = (__u32)tp->tcp_mstamp,
+		.recovering = is_repairing(tp),
+	};
+
+	return random_loss_round(l, &round);
+}
+
+/*
+ * Sets the policy's choice in place of what the host has by default, or of bitcp, which cc_auto has chosen. If that cannot
+ * be, nothing is tried again.
+ */
+static __always_inline void try_another_cc(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					   struct tcp_sock *tp,
+					   const struct tcptuned_policy *policy,
+					   struct random_loss *l)
+{
+	char name[TCPTUNED_CC_NAME_MAX];
+
+	if ((flow->flags & TCPTUNED_F_CC_SET) || may_set_auto_cc(flow, tp, policy)) {
+		__builtin_memcpy(name, policy->cc_random_loss, sizeof(name));
+		if (!set_cc(ctx, flow, tp, name))
+			return;
+	}
+	l->state = RANDOM_LOSS_DROPPED;
+}
+
+/* A round trip ends of a connection that has lost something. */
+__bpf_global int watch_losses(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
+	const struct tcptuned_policy *policy;
+	enum random_loss_did did;
+	struct random_loss *l;
+
+	if (!flow || (flow->flags & TCPTUNED_F_JUMPS))
+		return 0;
+	policy = policy_by_id(flow->policy);
+	if (!policy || !policy->cc_auto || policy->mode != TCPTUNED_TUNE ||
+	    !policy->cc_random_loss[0])
+		return 0;
+	l = get_random_loss(tp);
+	if (!l)
+		return 0;
+	did = look_at_losses(l, tp);
+	if (did == RANDOM_LOSS_TRY)
+		try_another_cc(ctx, flow, tp, policy, l);
+	else if (did == RANDOM_LOSS_DROP)
+		restore_cc(ctx, flow, tp);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Losses that no queue causes, as on radio links and long lines: a congestion control that halves its window at each of
+ * them does not fill the path. Another one is tried, and kept if it carries more and loses no more.
+ *
+ * A queue that overflows, or a policer, drops what is left of a burst: many segments in a round trip, at about the same
+ * window each time, or as the queue is full, at a long RTT. So losses count as random if in a row each recovery was from
+ * few of them, out of a window of many, at an RTT without a queue, while the window fell to half of the one that the path
+ * had carried before without a queue.
+ *
+ * Pure: no globals, no kernel and no libc call, integers only. Windows are segments, times microseconds.
+ */
+#ifndef TCPTUNED_RANDOM_LOSS_H
+#define TCPTUNED_RANDOM_LOSS_H
+
+#include <linux/types.h>
+#include <tcptuned/algo/amounts.h>
+
+/* Of a smaller window, a full queue may drop one segment: bursts are of at most 64 KB, 44 segments. */
+#define RANDOM_LOSS_WINDOW_MIN 128u
+
+/* Few are two, in one recovery or in two that follow at once, and another one for each so many segments of the window. */
+#define RANDOM_LOSS_FEW	       2u
+#define RANDOM_LOSS_PER_WINDOW 1024u
+
+/* So many recoveries from few losses in a row; on a path that has shown it before, the first one is enough. */
+#define RANDOM_LOSS_IN_A_ROW 3u
+
+/* An RTT of more than an eighth above the minimum is a queue, and so is one of CoDel, which drops from 5 ms on (RFC 8289). */
+#define RANDOM_LOSS_RTT_SHIFT 3u
+#define RANDOM_LOSS_RTT_US    4000u
+
+/* On a shorter path a window grows again within milliseconds. */
+#define RANDOM_LOSS_PATH_US 2000u
+
+/* Of a trial, the rounds until the new congestion control has found its rate, and those that are measured then. */
+#define RANDOM_LOSS_ROUNDS 16u
+
+/* It is kept if it carries 5/8 of the largest of these windows, and loses at most a segment of 512: BBR loses more in a queue. */
+#define RANDOM_LOSS_CARRIED_8 5u
+#define RANDOM_LOSS_SEGMENTS 512u
+
+enum random_loss_state {
+	RANDOM_LOSS_WATCHED = 0,
+	RANDOM_LOSS_TRIED,
+	RANDOM_LOSS_KEPT,
+	RANDOM_LOSS_DROPPED, /* for the rest of the connection */
+};
+
+/* All zeroes: a new one. */
+struct random_loss {
+	__u32 retransmitted; /* at the last look; since a trial has begun, at the mark */
+	__u32 delivered;     /* at the mark */
+	__u32 mark_us;	     /* when that was, modulo 2^32 */
+	__u32 dsacks;	     /* at the last look */
+	__u32 best;	     /* the largest window of the losses in a row */
+	__u32 window;	     /* of the last one */
+	__u32 before_rtt_us; /* smoothed, at that */
+	__u32 after;	     /* delivered per minimum RTT by the one that was tried; 0: not measured */
+	__u32 after_rtt_us;
+	__u8 state;
+	__u8 few;    /* recoveries in a row */
+	__u8 rounds; /* since the trial began, or since the mark */
+	__u8 marked;
+	__u8 known; /* the path has shown it before */
+	__u8 unused[3];
+};
+
+/* A round trip that has ended. */
+struct random_loss_round {
+	__u32 retransmitted; /* segments, in all, modulo 2^32 */
+	__u32 delivered;     /* likewise */
+	__u32 dsacks;	     /* segments of which the peer said that they came twice, modulo 2^32 */
+	__u32 prior_cwnd; /* before the last reduction */
+	__u32 srtt_us;
+	__u32 min_rtt_us;
+	__u32 now_us; /* modulo 2^32 */
+	__u32 recovering; /* 1: losses are being repaired */
+};
+
+enum random_loss_did {
+	RANDOM_LOSS_NOTHING = 0,
+	RANDOM_LOSS_TRY,  /* another congestion control */
+	RANDOM_LOSS_KEEP, /* it, for now */
+	RANDOM_LOSS_DROP, /* it, for good */
+};
+
+/* Returns whether a queue stands on the path. */
+static inline int random_loss_is_queued(const struct random_loss_round *r)
+{
+	__u32 most = r->min_rtt_us >> RANDOM_LOSS_RTT_SHIFT;
+
+	if (most > RANDOM_LOSS_RTT_US)
+		most = RANDOM_LOSS_RTT_US;
+	return r->srtt_us > r->min_rtt_us + most;
+}
+
+/* Counts the losses of a recovery. Returns RANDOM_LOSS_TRY or RANDOM_LOSS_NOTHING. */
+static inline enum random_loss_did random_loss_watch(struct random_loss *l,
+						     const struct random_loss_round *r)
+{
+	__u32 lost = r->retransmitted - l->retransmitted;
+
+	if (r->recovering)
+		return RANDOM_LOSS_NOTHING;
+	if (r->dsacks != l->dsacks) /* it was late, and not lost */
+		l->few = l->best = 0;
+	l->dsacks = r->dsacks;
+	l->retransmitted = r->retransmitted;
+	if (!lost)
+		return RANDOM_LOSS_NOTHING;
+	if (lost > RANDOM_LOSS_FEW + r->prior_cwnd / RANDOM_LOSS_PER_WINDOW || r->prior_cwnd < RANDOM_LOSS_WINDOW_MIN ||
+	    r->min_rtt_us < RANDOM_LOSS_PATH_US || random_loss_is_queued(r)) {
+		l->few = l->best = 0;
+		return RANDOM_LOSS_NOTHING;
+	}
+	if (r->prior_cwnd > l->best) {
+		l->best = r->prior_cwnd;
+		l->few = 0;
+	}
+	l->few += l->few < RANDOM_LOSS_IN_A_ROW;
+	l->window = r->prior_cwnd;
+	l->before_rtt_us = r->srtt_us;
+	if (!l->known && (l->few < RANDOM_LOSS_IN_A_ROW || l->window > l->best / 2))
+		return RANDOM_LOSS_NOTHING;
+	l->state = RANDOM_LOSS_TRIED;
+	l->rounds = l->marked = 0;
+	return RANDOM_LOSS_TRY;
+}
+
+static inline void random_loss_mark(struct random_loss *l, const struct random_loss_round *r)
+{
+	l->marked = 1;
+	l->rounds = 0;
+	l->retransmitted = r->retransmitted;
+	l->delivered = r->delivered;
+	l->mark_us = r->now_us;
+}
+
+/*
+ * Judges by the rounds since the mark: the rate once, at the end of the trial, as later the application or others may
+ * want another one; the losses for as long as the connection lasts.
+ */
+static inline enum random_loss_did random_loss_judge(struct random_loss *l,
+						     const struct random_loss_round *r)
+{
+	__u32 delivered = r->delivered - l->delivered, lost = r->retransmitted - l->retransmitted;
+	__u32 us = r->now_us - l->mark_us;
+	int trial = l->state == RANDOM_LOSS_TRIED;
+
+	if (trial) {
+		l->after = (__u32)rightsize_muldiv(delivered, r->min_rtt_us, us);
+		l->after_rtt_us = r->srtt_us;
+	}
+	if ((__u64)lost * RANDOM_LOSS_SEGMENTS > delivered ||
+	    (trial && 8ull * l->after < (__u64)RANDOM_LOSS_CARRIED_8 * l->best)) {
+		l->state = RANDOM_LOSS_DROPPED;
+		return RANDOM_LOSS_DROP;
+	}
+	l->state = RANDOM_LOSS_KEPT;
+	random_loss_mark(l, r);
+	return trial ? RANDOM_LOSS_KEEP : RANDOM_LOSS_NOTHING;
+}
+
+/* Called at the end of each round trip. */
+static inline enum random_loss_did random_loss_round(struct random_loss *l,
+						     const struct random_loss_round *r)
+{
+	if (l->state == RANDOM_LOSS_WATCHED)
+		return random_loss_watch(l, r);
+	if (l->state == RANDOM_LOSS_DROPPED || ++l->rounds < RANDOM_LOSS_ROUNDS)
+		return RANDOM_LOSS_NOTHING;
+	if (l->marked)
+		return random_loss_judge(l, r);
+	random_loss_mark(l, r);
+	return RANDOM_LOSS_NOTHING;
+}
+
+#endif
