@@ -54,10 +54,12 @@ static int ask(int fd, const char *address, json_t **ret)
 	if (send(fd, text, len, MSG_NOSIGNAL) < 0 && errno != EPIPE)
 		return -errno;
 	for (len = 0; len < sizeof(text); len += (size_t)got) {
-		got = recv(fd, text + len, sizeof(text) - len, 0);
-		if (got < 0)
+		do
+			got = recv(fd, text + len, sizeof(text) - len, 0);
+		while (got < 0 && errno == EINTR);
+		if (got < 0 && !len)
 			return -errno;
-		if (!got)
+		if (got <= 0) /* a daemon that refuses a client has not read what it asked */
 			break;
 	}
 	*ret = json_loadb(text, len, 0, NULL);

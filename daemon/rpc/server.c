@@ -324,7 +324,9 @@ static int handle(struct client *client, const struct tcptuned_request *request,
 
 	if (request->command == TCPTUNED_CMD_EVENTS)
 		return handle_events(client, &request->filter, out, err);
-	options->answering(options->ctx);
+	if (request->command !=
+	    TCPTUNED_CMD_ADVISE) /* its answer has none of what is kept for a second */
+		options->answering(options->ctx);
 	if (request->command != TCPTUNED_CMD_STOP && check_pending(client->control, err))
 		return -EBUSY;
 	if (handler)
