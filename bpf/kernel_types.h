@@ -198,6 +198,7 @@ struct tcp_sock {
 	__u32 chrono_start;   /* jiffies, since when it is of chrono_type */
 	__u32 chrono_stat[3]; /* jiffies, by chrono_type - 1 */
 	__u32 reordering;
+	__u32 app_limited; /* not 0: the application has not filled the window */
 	__u32 rate_delivered;
 	__u32 rate_interval_us;
 	__u64 delivered_mstamp; /* microseconds, when data was last delivered */

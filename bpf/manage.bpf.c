@@ -281,7 +281,8 @@ static __always_inline void release_foreign_cc(struct tcptuned_flow *flow, struc
 		return;
 	read_cc_name(now, tp);
 	if (!is_same_name(now, policy->congestion_control) &&
-	    !is_same_name(now, policy->cc_resume) && !has_own_cc(tp))
+	    !is_same_name(now, policy->cc_resume) && !is_same_name(now, policy->cc_random_loss) &&
+	    !has_own_cc(tp))
 		flow->flags &= ~(TCPTUNED_F_CC_OURS | TCPTUNED_F_CC_RESTORED);
 }
 

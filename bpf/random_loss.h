@@ -15,15 +15,17 @@
 /* Takes the path's experience into a new record. */
 static __always_inline void remember_random_loss(struct random_loss *l, struct tcp_sock *tp)
 {
+	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	const struct tcptuned_path *path;
-	__u32 host;
+	__u32 host, state;
 
 	path = look_up_path(tp, &host);
-	if (!path)
+	if (!path || !settings)
 		return;
-	l->known = path->tried.state == RANDOM_LOSS_KEPT;
-	if (path->tried.state == RANDOM_LOSS_DROPPED)
-		l->state = RANDOM_LOSS_DROPPED;
+	state = path_tried(path, path_now_s(), settings->expire_s);
+	l->known = state == RANDOM_LOSS_KEPT;
+	if (state == RANDOM_LOSS_DROPPED)
+		l->state = state;
 }
 
 /* NULL: it has lost nothing, or there is no memory. */
@@ -53,11 +55,14 @@ static __always_inline enum random_loss_did look_at_losses(struct random_loss *l
 		.retransmitted = tp->total_retrans,
 		.delivered = tp->delivered,
 		.dsacks = tp->dsack_dups,
+		.high_seq = tp->high_seq,
 		.prior_cwnd = tp->prior_cwnd,
+		.in_flight = tp->max_packets_out,
 		.srtt_us = tp->srtt_us >> 3,
 		.min_rtt_us = sk_min_rtt_us(tp),
 		.now_us = (__u32)tp->tcp_mstamp,
 		.recovering = is_repairing(tp),
+		.app_limited = !!tp->app_limited,
 	};
 
 	return random_loss_round(l, &round);
@@ -72,14 +77,17 @@ static __always_inline void try_another_cc(struct bpf_sock_ops *ctx, struct tcpt
 					   const struct tcptuned_policy *policy,
 					   struct random_loss *l)
 {
-	char name[TCPTUNED_CC_NAME_MAX];
+	char name[TCPTUNED_CC_NAME_MAX] = {};
 
-	if ((flow->flags & TCPTUNED_F_CC_SET) || may_set_auto_cc(flow, tp, policy)) {
+	read_cc_name(name, tp);
+	if (!is_same_name(name, policy->cc_random_loss) &&
+	    ((flow->flags & TCPTUNED_F_CC_SET) || may_set_auto_cc(flow, tp, policy))) {
 		__builtin_memcpy(name, policy->cc_random_loss, sizeof(name));
 		if (!set_cc(ctx, flow, tp, name))
 			return;
 	}
 	l->state = RANDOM_LOSS_DROPPED;
+	l->window = 0; /* there was no trial */
 }
 
 /* A round trip ends of a connection that has lost something. */
@@ -101,6 +109,11 @@ __bpf_global int watch_losses(struct bpf_sock_ops *ctx)
 	l = get_random_loss(tp);
 	if (!l)
 		return 0;
+	if ((l->state == RANDOM_LOSS_TRIED || l->state == RANDOM_LOSS_KEPT) &&
+	    !(flow->flags & TCPTUNED_F_CC_SET)) { /* somebody has set another one since */
+		bpf_sk_storage_delete(&random_losses, tp);
+		return 0;
+	}
 	did = look_at_losses(l, tp);
 	if (did == RANDOM_LOSS_TRY)
 		try_another_cc(ctx, flow, tp, policy, l);

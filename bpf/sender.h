@@ -7,6 +7,7 @@
 #include "congestion_control.h"
 #include "events.h"
 #include "policy.h"
+#include "record.h"
 #include "rightsizing.h"
 #include <tcptuned/algo/unsent.h>
 
@@ -245,6 +246,14 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 		bound_writes(ctx, flow, tp);
 }
 
+/* True if another congestion control was tried (random_loss.h): the rate may be what only that one has reached. */
+static __always_inline bool has_dropped_another(struct tcp_sock *tp)
+{
+	const struct random_loss *l = tp->total_retrans ? random_loss_of(tp) : NULL;
+
+	return l && l->state == RANDOM_LOSS_DROPPED && l->after;
+}
+
 /* Sets bitcp (policy.h, cc_auto) once the bandwidth-delay product is that of a long path. */
 static __always_inline void choose_cc_by_path(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					      struct tcp_sock *tp)
@@ -254,7 +263,7 @@ static __always_inline void choose_cc_by_path(struct bpf_sock_ops *ctx, struct t
 	char name[TCPTUNED_CC_NAME_MAX];
 
 	if (!policy || !policy->cc_auto || (flow->flags & (TCPTUNED_F_CC_SET | TCPTUNED_F_JUMPS)) ||
-	    bdp < (__u64)policy->cc_long_path_segments * tp->mss_cache)
+	    has_dropped_another(tp) || bdp < (__u64)policy->cc_long_path_segments * tp->mss_cache)
 		return;
 	if (may_set_bitcp(flow, tp, policy, name))
 		set_cc(ctx, flow, tp, name);

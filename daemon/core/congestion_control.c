@@ -114,14 +114,12 @@ static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, co
 	*logged = true;
 }
 
-/* What auto takes after a pause, and where losses are random: BBR, or bitcp without it. */
-static void choose_others(struct tcptuned_daemon *d, struct tcptuned_policy *record,
-			  char offered[static TCPTUNED_CONGESTION_NAMES])
+/* What auto tries where losses are random: BBR, or bitcp without it. */
+static void choose_for_random_loss(struct tcptuned_daemon *d, struct tcptuned_policy *record,
+				   char offered[static TCPTUNED_CONGESTION_NAMES])
 {
 	const char *other = "";
 
-	if (tcptuned_is_registered(&d->kernel, TCPTUNED_CC_RESUME))
-		strcpy(record->cc_resume, "cubic_resume");
 	if (record->mode == TCPTUNED_TUNE && is_offered(d, "bbr", record->mode, offered))
 		other = "bbr";
 	else if (tcptuned_is_registered(&d->kernel, TCPTUNED_CC_BITCP))
@@ -146,9 +144,11 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;
-		if (is_auto(wanted))
-			choose_others(d, record, offered);
+		if (is_auto(wanted) && tcptuned_is_registered(&d->kernel, TCPTUNED_CC_RESUME))
+			strcpy(record->cc_resume, "cubic_resume");
 		if (!wanted[0] || is_offered(d, offer, record->mode, offered)) {
+			if (is_auto(wanted))
+				choose_for_random_loss(d, record, offered);
 			choose(d, record, wanted, &logged[is_auto(wanted)]);
 			continue;
 		}

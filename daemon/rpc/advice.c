@@ -41,15 +41,17 @@ static void set_congestion_control(json_t *object, const struct tcptuned_kernel 
 	char name[TCPTUNED_SYSCTL_VALUE] = "";
 	struct tcptuned_policy policy = {0};
 	__u32 key = 0;
+	bool tunes;
 
 	tcptuned_sysctl_read("net.ipv4.tcp_congestion_control", name, sizeof(name));
 	tcptuned_policy_next(kernel, &key, &policy); /* the default one */
+	tunes = policy.cc_auto && policy.mode == TCPTUNED_TUNE;
 	if (policy.congestion_control[0])
 		set_text(object, "congestion_control", policy.congestion_control);
-	else if (policy.cc_auto && !tcptuned_congestion_is_chosen(name) &&
-		 policy.cc_random_loss[0] && path->tried.state == RANDOM_LOSS_KEPT)
+	else if (tunes && !tcptuned_congestion_is_chosen(name) && policy.cc_random_loss[0] &&
+		 path->tried.state == RANDOM_LOSS_KEPT)
 		set_text(object, "congestion_control", policy.cc_random_loss);
-	else if (policy.cc_auto && !tcptuned_congestion_is_chosen(name) &&
+	else if (tunes && !tcptuned_congestion_is_chosen(name) &&
 		 tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP) &&
 		 path->snd_per_rtt >= (__u64)policy.cc_long_path_segments * SEGMENT)
 		set_text(object, "congestion_control", "bitcp");

@@ -48,6 +48,7 @@ struct path_trial {
 	__u32 after;  /* delivered per minimum RTT, bytes */
 	__u32 before_rtt_us;
 	__u32 after_rtt_us;
+	__u32 s; /* when that was added, modulo 2^32 */
 };
 
 /* All zeroes: nothing is known. */
@@ -248,6 +249,12 @@ static inline void path_merge_host(struct tcptuned_path *path, const struct path
 		path_aged(path->host_snd_per_rtt, age_s, expire_s), s->snd_per_rtt, s->acked);
 }
 
+/* What a trial has come to, RANDOM_LOSS_KEPT or _DROPPED; 0: there was none, or it is as old as a path may become. */
+static inline __u32 path_tried(const struct tcptuned_path *path, __s64 now_s, __u32 expire_s)
+{
+	return (__u32)now_s - path->tried.s < expire_s ? path->tried.state : 0;
+}
+
 /* Adds a connection that has ended. Returns 1, or 0 if it measured too little. */
 static inline int path_merge(struct tcptuned_path *path, const struct path_sample *s, __s64 now_s,
 			     __u32 expire_s)
@@ -273,8 +280,10 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 	path_merge_host(path, s, age_s, expire_s);
 	if (s->received >= PATH_CARRIED_MIN && s->rcv_per_rtt)
 		path->slow = s->slow;
-	if (s->tried.state)
+	if (s->tried.state) {
 		path->tried = s->tried;
+		path->tried.s = (__u32)now_s;
+	}
 	path->connections += path->connections < 0xffffffffu;
 	path->updated_s = now_s;
 	return 1;

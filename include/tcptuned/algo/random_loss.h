@@ -38,7 +38,10 @@
 
 /* It is kept if it carries 5/8 of the largest of these windows, and loses at most a segment of 512: BBR loses more in a queue. */
 #define RANDOM_LOSS_CARRIED_8 5u
-#define RANDOM_LOSS_SEGMENTS 512u
+#define RANDOM_LOSS_SEGMENTS  512u
+
+/* ... which is looked at again each time that so many have arrived. */
+#define RANDOM_LOSS_JUDGED (8u * RANDOM_LOSS_SEGMENTS)
 
 enum random_loss_state {
 	RANDOM_LOSS_WATCHED = 0,
@@ -52,11 +55,12 @@ struct random_loss {
 	__u32 retransmitted; /* at the last look; since a trial has begun, at the mark */
 	__u32 delivered;     /* at the mark */
 	__u32 mark_us;	     /* when that was, modulo 2^32 */
-	__u32 dsacks;	     /* at the last look */
+	__u32 dsacks;	     /* likewise */
+	__u32 high_seq;	     /* of the last recovery */
 	__u32 best;	     /* the largest window of the losses in a row */
 	__u32 window;	     /* of the last one */
 	__u32 before_rtt_us; /* smoothed, at that */
-	__u32 after;	     /* delivered per minimum RTT by the one that was tried; 0: not measured */
+	__u32 after; /* delivered per minimum RTT by the one that was tried; 0: not measured */
 	__u32 after_rtt_us;
 	__u8 state;
 	__u8 few;    /* recoveries in a row */
@@ -71,11 +75,14 @@ struct random_loss_round {
 	__u32 retransmitted; /* segments, in all, modulo 2^32 */
 	__u32 delivered;     /* likewise */
 	__u32 dsacks;	     /* segments of which the peer said that they came twice, modulo 2^32 */
-	__u32 prior_cwnd; /* before the last reduction */
+	__u32 high_seq;	     /* at which the last recovery ends, or has ended */
+	__u32 prior_cwnd;    /* before that */
+	__u32 in_flight;     /* segments at most, in the last window of data */
 	__u32 srtt_us;
 	__u32 min_rtt_us;
-	__u32 now_us; /* modulo 2^32 */
-	__u32 recovering; /* 1: losses are being repaired */
+	__u32 now_us;	   /* modulo 2^32 */
+	__u32 recovering;  /* 1: losses are being repaired */
+	__u32 app_limited; /* 1: the application has not filled the window */
 };
 
 enum random_loss_did {
@@ -95,11 +102,20 @@ static inline int random_loss_is_queued(const struct random_loss_round *r)
 	return r->srtt_us > r->min_rtt_us + most;
 }
 
+/* Returns whether a recovery from @lost segments was from few, of a window that was in use, without a queue. */
+static inline int random_loss_is_one(const struct random_loss_round *r, __u32 lost)
+{
+	return lost <= RANDOM_LOSS_FEW + r->prior_cwnd / RANDOM_LOSS_PER_WINDOW &&
+	       r->prior_cwnd >= RANDOM_LOSS_WINDOW_MIN && r->prior_cwnd / 2 <= r->in_flight &&
+	       r->min_rtt_us >= RANDOM_LOSS_PATH_US && !random_loss_is_queued(r);
+}
+
 /* Counts the losses of a recovery. Returns RANDOM_LOSS_TRY or RANDOM_LOSS_NOTHING. */
 static inline enum random_loss_did random_loss_watch(struct random_loss *l,
 						     const struct random_loss_round *r)
 {
 	__u32 lost = r->retransmitted - l->retransmitted;
+	int recovered = r->high_seq != l->high_seq;
 
 	if (r->recovering)
 		return RANDOM_LOSS_NOTHING;
@@ -107,10 +123,10 @@ static inline enum random_loss_did random_loss_watch(struct random_loss *l,
 		l->few = l->best = 0;
 	l->dsacks = r->dsacks;
 	l->retransmitted = r->retransmitted;
-	if (!lost)
+	l->high_seq = r->high_seq;
+	if (!lost || !recovered) /* or it was only a probe (RFC 8985) */
 		return RANDOM_LOSS_NOTHING;
-	if (lost > RANDOM_LOSS_FEW + r->prior_cwnd / RANDOM_LOSS_PER_WINDOW || r->prior_cwnd < RANDOM_LOSS_WINDOW_MIN ||
-	    r->min_rtt_us < RANDOM_LOSS_PATH_US || random_loss_is_queued(r)) {
+	if (!random_loss_is_one(r, lost)) {
 		l->few = l->best = 0;
 		return RANDOM_LOSS_NOTHING;
 	}
@@ -133,33 +149,50 @@ static inline void random_loss_mark(struct random_loss *l, const struct random_l
 	l->marked = 1;
 	l->rounds = 0;
 	l->retransmitted = r->retransmitted;
+	l->dsacks = r->dsacks;
 	l->delivered = r->delivered;
 	l->mark_us = r->now_us;
 }
 
-/*
- * Judges by the rounds since the mark: the rate once, at the end of the trial, as later the application or others may
- * want another one; the losses for as long as the connection lasts.
- */
+/* Returns whether more was lost since the mark than may be. */
+static inline int random_loss_is_too_much(const struct random_loss *l,
+					  const struct random_loss_round *r)
+{
+	__u32 sent_again = r->retransmitted - l->retransmitted, late = r->dsacks - l->dsacks;
+	__u32 lost = late < sent_again ? sent_again - late : 0;
+
+	return (__u64)lost * RANDOM_LOSS_SEGMENTS > r->delivered - l->delivered;
+}
+
+/* The end of a trial: did it carry enough, and lose little? */
 static inline enum random_loss_did random_loss_judge(struct random_loss *l,
 						     const struct random_loss_round *r)
 {
-	__u32 delivered = r->delivered - l->delivered, lost = r->retransmitted - l->retransmitted;
-	__u32 us = r->now_us - l->mark_us;
-	int trial = l->state == RANDOM_LOSS_TRIED;
-
-	if (trial) {
-		l->after = (__u32)rightsize_muldiv(delivered, r->min_rtt_us, us);
-		l->after_rtt_us = r->srtt_us;
-	}
-	if ((__u64)lost * RANDOM_LOSS_SEGMENTS > delivered ||
-	    (trial && 8ull * l->after < (__u64)RANDOM_LOSS_CARRIED_8 * l->best)) {
+	l->after = (__u32)rightsize_muldiv(r->delivered - l->delivered, r->min_rtt_us,
+					   r->now_us - l->mark_us);
+	l->after_rtt_us = r->srtt_us;
+	if (random_loss_is_too_much(l, r) ||
+	    8ull * l->after < (__u64)RANDOM_LOSS_CARRIED_8 * l->best) {
 		l->state = RANDOM_LOSS_DROPPED;
 		return RANDOM_LOSS_DROP;
 	}
 	l->state = RANDOM_LOSS_KEPT;
 	random_loss_mark(l, r);
-	return trial ? RANDOM_LOSS_KEEP : RANDOM_LOSS_NOTHING;
+	return RANDOM_LOSS_KEEP;
+}
+
+/* Looks at the losses since, once enough was carried: others may have come, and the application may send less now. */
+static inline enum random_loss_did random_loss_judge_again(struct random_loss *l,
+							   const struct random_loss_round *r)
+{
+	if (r->delivered - l->delivered < RANDOM_LOSS_JUDGED)
+		return RANDOM_LOSS_NOTHING;
+	if (random_loss_is_too_much(l, r)) {
+		l->state = RANDOM_LOSS_DROPPED;
+		return RANDOM_LOSS_DROP;
+	}
+	random_loss_mark(l, r);
+	return RANDOM_LOSS_NOTHING;
 }
 
 /* Called at the end of each round trip. */
@@ -168,7 +201,16 @@ static inline enum random_loss_did random_loss_round(struct random_loss *l,
 {
 	if (l->state == RANDOM_LOSS_WATCHED)
 		return random_loss_watch(l, r);
-	if (l->state == RANDOM_LOSS_DROPPED || ++l->rounds < RANDOM_LOSS_ROUNDS)
+	if (l->state == RANDOM_LOSS_KEPT)
+		return random_loss_judge_again(l, r);
+	if (l->state == RANDOM_LOSS_DROPPED)
+		return RANDOM_LOSS_NOTHING;
+	/* A round that the application has not filled says nothing of the rate: the measurement begins again. */
+	if (l->marked && r->app_limited) {
+		random_loss_mark(l, r);
+		return RANDOM_LOSS_NOTHING;
+	}
+	if (++l->rounds < RANDOM_LOSS_ROUNDS)
 		return RANDOM_LOSS_NOTHING;
 	if (l->marked)
 		return random_loss_judge(l, r);
