@@ -309,7 +309,10 @@ waiting = list(clients)
 refused = 0
 for s in clients:
     s.connect(sys.argv[1])
-    s.send(sys.argv[2].replace("\\n", "\n").encode())
+    try:
+        s.send(sys.argv[2].replace("\\n", "\n").encode())
+    except BrokenPipeError: # it is refused already, and the answer is there
+        pass
 while refused < int(sys.argv[3]):
     for s in select.select(waiting, [], [])[0]:
         refused += b"as many clients" in s.recv(1000)
