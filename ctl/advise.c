@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "client.h"
 #include "commands.h"
 #include "format.h"
 #include "util/array.h"
@@ -16,19 +16,14 @@ static const struct ctl_option options[] = {
 
 static int add_address(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	const char *host = ctl->arguments[0];
 	char address[CTL_WORD] = "";
-	struct addrinfo *found;
-	int error = getaddrinfo(host, NULL, &hints, &found);
+	int error = ctl_resolve(host, address);
 
 	if (error)
 		return FAIL(err, EHOSTUNREACH, USAGE,
 			    "%.80s cannot be resolved: %s; write a name or an address", host,
 			    gai_strerror(error));
-	getnameinfo(found->ai_addr, found->ai_addrlen, address, sizeof(address), NULL, 0,
-		    NI_NUMERICHOST);
-	freeaddrinfo(found);
 	address[strcspn(address, "%")] = '\0'; /* an interface is no part of what is remembered */
 	json_object_set_new(request, "address", json_string(address));
 	return 0;

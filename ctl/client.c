@@ -2,6 +2,7 @@
 #include "client.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +14,19 @@
 #include "util/cleanup.h"
 
 #define ANSWER_TIMEOUT_S 30
+
+int ctl_resolve(const char *host, char ret[CTL_WORD])
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *found;
+	int error = getaddrinfo(host, NULL, &hints, &found);
+
+	if (error)
+		return error;
+	getnameinfo(found->ai_addr, found->ai_addrlen, ret, CTL_WORD, NULL, 0, NI_NUMERICHOST);
+	freeaddrinfo(found);
+	return 0;
+}
 
 static int fail_daemon(struct tcptuned_error *err, int errnum, const char *what)
 {

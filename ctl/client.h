@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "config/config.h"
+#include "format.h"
 #include "util/error.h"
 
 /*
@@ -23,5 +24,8 @@ int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err);
 /* Send @request and read the one answer to it. Returns as both of these. */
 int ctl_query(const struct tcptuned_config *config, const json_t *request, json_t **ret,
 	      struct tcptuned_error *err);
+
+/* Set @ret to the first address of the name or address @host. Returns 0, or an error for gai_strerror(). */
+int ctl_resolve(const char *host, char ret[CTL_WORD]);
 
 #endif

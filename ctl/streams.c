@@ -148,24 +148,19 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 /* Finds the address, which remains empty if curl may know better, for example by a proxy. */
 static int resolve(struct question *q, struct tcptuned_error *err)
 {
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	const char *host = q->destination;
 	size_t len = strstr(host, "://") ? probe_find_host(host, &host) : strlen(host);
-	struct addrinfo *found;
 	int error;
 
 	snprintf(q->host, sizeof(q->host), "%.*s", (int)len, host);
 	if (!q->host[0] || q->host[0] == '-')
 		return USAGE(err, "%.80s: neither a name, an address nor a URL", q->destination);
-	error = getaddrinfo(q->host, NULL, &hints, &found);
+	error = ctl_resolve(q->host, q->address);
 	if (error && !q->passive && q->options.probe == TCPTUNED_TAME_HTTP)
 		return 0;
 	if (error)
 		return FAIL(err, EHOSTUNREACH, INTERNAL, "%.80s cannot be resolved: %s", q->host,
 			    gai_strerror(error));
-	getnameinfo(found->ai_addr, found->ai_addrlen, q->address, sizeof(q->address), NULL, 0,
-		    NI_NUMERICHOST);
-	freeaddrinfo(found);
 	return 0;
 }
 
