@@ -110,7 +110,7 @@ __bpf_global int watch_losses(struct bpf_sock_ops *ctx)
 	if (!l)
 		return 0;
 	if ((l->state == RANDOM_LOSS_TRIED || l->state == RANDOM_LOSS_KEPT) &&
-	    !(flow->flags & TCPTUNED_F_CC_SET)) { /* somebody has set another one since */
+	    !(flow->flags & TCPTUNED_F_CC_SET)) { /* another one was set since */
 		bpf_sk_storage_delete(&random_losses, tp);
 		return 0;
 	}

@@ -164,6 +164,16 @@ static inline int random_loss_is_too_much(const struct random_loss *l,
 	return (__u64)lost * RANDOM_LOSS_SEGMENTS > r->delivered - l->delivered;
 }
 
+/* What was tried or kept goes on, and is measured from now on, or is dropped. Returns whether it goes on. */
+static inline int random_loss_goes_on(struct random_loss *l, const struct random_loss_round *r,
+				      int keep)
+{
+	l->state = keep ? RANDOM_LOSS_KEPT : RANDOM_LOSS_DROPPED;
+	if (keep)
+		random_loss_mark(l, r);
+	return keep;
+}
+
 /* The end of a trial: did it carry enough, and lose little? */
 static inline enum random_loss_did random_loss_judge(struct random_loss *l,
 						     const struct random_loss_round *r)
@@ -171,28 +181,22 @@ static inline enum random_loss_did random_loss_judge(struct random_loss *l,
 	l->after = (__u32)rightsize_muldiv(r->delivered - l->delivered, r->min_rtt_us,
 					   r->now_us - l->mark_us);
 	l->after_rtt_us = r->srtt_us;
-	if (random_loss_is_too_much(l, r) ||
-	    8ull * l->after < (__u64)RANDOM_LOSS_CARRIED_8 * l->best) {
-		l->state = RANDOM_LOSS_DROPPED;
-		return RANDOM_LOSS_DROP;
-	}
-	l->state = RANDOM_LOSS_KEPT;
-	random_loss_mark(l, r);
-	return RANDOM_LOSS_KEEP;
+	return random_loss_goes_on(l, r,
+				   !random_loss_is_too_much(l, r) &&
+					   8ull * l->after >=
+						   (__u64)RANDOM_LOSS_CARRIED_8 * l->best)
+		       ? RANDOM_LOSS_KEEP
+		       : RANDOM_LOSS_DROP;
 }
 
 /* Looks at the losses since, once enough was carried: others may have come, and the application may send less now. */
 static inline enum random_loss_did random_loss_judge_again(struct random_loss *l,
 							   const struct random_loss_round *r)
 {
-	if (r->delivered - l->delivered < RANDOM_LOSS_JUDGED)
+	if (r->delivered - l->delivered < RANDOM_LOSS_JUDGED ||
+	    random_loss_goes_on(l, r, !random_loss_is_too_much(l, r)))
 		return RANDOM_LOSS_NOTHING;
-	if (random_loss_is_too_much(l, r)) {
-		l->state = RANDOM_LOSS_DROPPED;
-		return RANDOM_LOSS_DROP;
-	}
-	random_loss_mark(l, r);
-	return RANDOM_LOSS_NOTHING;
+	return RANDOM_LOSS_DROP;
 }
 
 /* Called at the end of each round trip. */
