@@ -112,7 +112,7 @@ int tcptuned_advise(const char *control, const char *address, struct tcptuned_ad
 	json_t *answer = NULL;
 	int fd, error;
 
-	if (!ret->size || ret->size < sizeof(*ret))
+	if (ret->size < sizeof(*ret))
 		return -EINVAL;
 	if (ret->size > sizeof(*ret))
 		return -E2BIG;

@@ -324,8 +324,8 @@ static int handle(struct client *client, const struct tcptuned_request *request,
 
 	if (request->command == TCPTUNED_CMD_EVENTS)
 		return handle_events(client, &request->filter, out, err);
-	if (request->command !=
-	    TCPTUNED_CMD_ADVISE) /* its answer has none of what is kept for a second */
+	/* The answer to it has none of what is kept for a second. */
+	if (request->command != TCPTUNED_CMD_ADVISE)
 		options->answering(options->ctx);
 	if (request->command != TCPTUNED_CMD_STOP && check_pending(client->control, err))
 		return -EBUSY;

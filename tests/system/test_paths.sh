@@ -97,7 +97,7 @@ print(errno.errorcode[-error] if error else
 EOF
 }
 
-# What any user is told of the path is what the memory of its network namespace has.
+# What any user learns of the path is what the memory of its network namespace has.
 test_programs_ask_for_advice() {
 	local row
 	host a b c
