@@ -35,8 +35,8 @@ static void find_prefix(const struct tcptuned_request *request, struct tcptuned_
 }
 
 /* What a new connection would get that carries as much as earlier ones. */
-static void set_congestion_control(json_t *object, const struct tcptuned_kernel *kernel,
-				   const struct tcptuned_path *path)
+static void set_congestion_control(json_t *object, const struct tcptuned_source *source,
+				   const struct tcptuned_path *path, __s64 now_s)
 {
 	char name[TCPTUNED_SYSCTL_VALUE] = "";
 	struct tcptuned_policy policy = {0};
@@ -44,15 +44,15 @@ static void set_congestion_control(json_t *object, const struct tcptuned_kernel 
 	bool tunes;
 
 	tcptuned_sysctl_read("net.ipv4.tcp_congestion_control", name, sizeof(name));
-	tcptuned_policy_next(kernel, &key, &policy); /* the default one */
+	tcptuned_policy_next(source->kernel, &key, &policy); /* the default one */
 	tunes = policy.cc_auto && policy.mode == TCPTUNED_TUNE;
 	if (policy.congestion_control[0])
 		set_text(object, "congestion_control", policy.congestion_control);
 	else if (tunes && !tcptuned_congestion_is_chosen(name) && policy.cc_random_loss[0] &&
-		 path->tried.state == RANDOM_LOSS_KEPT)
+		 path_tried(path, now_s, source->config->paths_expire_s) == RANDOM_LOSS_KEPT)
 		set_text(object, "congestion_control", policy.cc_random_loss);
 	else if (tunes && !tcptuned_congestion_is_chosen(name) &&
-		 tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP) &&
+		 tcptuned_is_registered(source->kernel, TCPTUNED_CC_BITCP) &&
 		 path->snd_per_rtt >= (__u64)policy.cc_long_path_segments * SEGMENT)
 		set_text(object, "congestion_control", "bitcp");
 	else if (name[0])
@@ -74,19 +74,19 @@ static void set_direction(json_t *object, const char *direction, __u64 per_rtt, 
 
 static void set_path(json_t *object, const struct tcptuned_source *source,
 		     const struct tcptuned_path_key *key, const struct tcptuned_path *path,
-		     __u64 age_s)
+		     __s64 now_s)
 {
 	char prefix[TCPTUNED_PREFIX_TEXT];
 
 	tcptuned_prefix_format(key, prefix);
 	set_text(object, "prefix", prefix);
 	set_number(object, "connections", path->connections);
-	set_number(object, "age_s", age_s);
+	set_number(object, "age_s", path_age_s(path->updated_s, now_s));
 	set_number(object, "min_rtt_us", path->min_rtt_us);
 	json_object_set_new(object, "loss",
 			    json_real(path->sent ? (double)path->retransmitted / (double)path->sent
 						 : 0));
-	set_congestion_control(object, source->kernel, path);
+	set_congestion_control(object, source, path, now_s);
 	set_direction(object, "send", path->snd_per_rtt, path->min_rtt_us);
 	set_direction(object, "receive", path->rcv_per_rtt, path->min_rtt_us);
 }
@@ -161,7 +161,7 @@ int tcptuned_handle_advise(const struct tcptuned_source *source,
 	find_prefix(request, &key);
 	if (!bpf_map_lookup_elem(source->kernel->map_fd[TCPTUNED_MAP_PATHS], &key, &path) &&
 	    path.min_rtt_us && !path_expired(&path, now_s, source->config->paths_expire_s))
-		set_path(object, source, &key, &path, path_age_s(path.updated_s, now_s));
+		set_path(object, source, &key, &path, now_s);
 	error = add_streams(object, source, request, err);
 	if (!error)
 		tcptuned_json_print_line(out, json_incref(object));
