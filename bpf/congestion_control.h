@@ -90,17 +90,6 @@ static __always_inline bool may_set_auto_cc(struct tcptuned_flow *flow, struct t
 		is_same_name(now, policy->cc_resume));
 }
 
-/* The same, and copies "bitcp" to @ret. */
-static __always_inline bool may_set_bitcp(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					  const struct tcptuned_policy *policy,
-					  char ret[TCPTUNED_CC_NAME_MAX])
-{
-	if (!may_set_auto_cc(flow, tp, policy))
-		return false;
-	__builtin_memcpy(ret, CC_NAME("bitcp"), TCPTUNED_CC_NAME_MAX);
-	return true;
-}
-
 /* Returns the error of bpf_setsockopt(). */
 static __always_inline int set_cc(void *ctx, struct tcptuned_flow *flow, struct tcp_sock *tp,
 				  char name[TCPTUNED_CC_NAME_MAX])

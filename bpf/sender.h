@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The send buffer and the congestion control, adjusted when segments leave and round trips end. */
+/* The send buffer, adjusted when segments leave and round trips end. */
 #ifndef TCPTUNED_BPF_SENDER_H
 #define TCPTUNED_BPF_SENDER_H
 
 #include "budget.h"
-#include "congestion_control.h"
 #include "events.h"
 #include "policy.h"
 #include "record.h"
@@ -246,29 +245,6 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 		bound_writes(ctx, flow, tp);
 }
 
-/* True if another congestion control was tried (random_loss.h): the rate may be what only that one has reached. */
-static __always_inline bool has_dropped_another(struct tcp_sock *tp)
-{
-	const struct random_loss *l = tp->total_retrans ? random_loss_of(tp) : NULL;
-
-	return l && l->state == RANDOM_LOSS_DROPPED && l->after;
-}
-
-/* Sets bitcp (policy.h, cc_auto) once the bandwidth-delay product is that of a long path. */
-static __always_inline void choose_cc_by_path(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					      struct tcp_sock *tp)
-{
-	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
-	__u64 bdp = rightsize_muldiv(flow->snd.rate, flow->snd.min_rtt_us, 1000000);
-	char name[TCPTUNED_CC_NAME_MAX];
-
-	if (!policy || !policy->cc_auto || (flow->flags & (TCPTUNED_F_CC_SET | TCPTUNED_F_JUMPS)) ||
-	    has_dropped_another(tp) || bdp < (__u64)policy->cc_long_path_segments * tp->mss_cache)
-		return;
-	if (may_set_bitcp(flow, tp, policy, name))
-		set_cc(ctx, flow, tp, name);
-}
-
 /*
  * Counts the bytes delivered. During a recovery, when bytes_acked stands still, segments that SACK
  * blocks acknowledge count as an MSS each. They may be smaller, so the sum is kept from decreasing.
@@ -328,7 +304,6 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	}
 	if (flow->flags & TCPTUNED_F_OBSERVE)
 		return;
-	choose_cc_by_path(ctx, flow, tp);
 	set_send_buffer(ctx, flow, tp);
 	count_late_writer(flow, tp);
 	if (set_unsent_limit(ctx, tp, flow))

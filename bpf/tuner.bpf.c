@@ -20,11 +20,11 @@
  */
 #include "buffer_requests.h"
 #include "callbacks.h"
+#include "cc_auto.h"
 #include "congestion_control.h"
 #include "events.h"
 #include "paths.h"
 #include "policy.h"
-#include "random_loss.h"
 #include "receiver.h"
 #include "record.h"
 #include "sender.h"
@@ -422,8 +422,8 @@ __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 		resume_cubic(ctx);
 	if (!segment && (flow->flags & TCPTUNED_F_JUMPS))
 		after_jump(ctx);
-	if (!segment && tp->total_retrans && !(flow->flags & TCPTUNED_F_OBSERVE))
-		watch_losses(ctx);
+	if (!segment && has_started(tp) && !(flow->flags & TCPTUNED_F_OBSERVE))
+		choose_cc(ctx);
 	if (!segment || (ctx->skb_len && mostly_sends(tp)))
 		on_sending(ctx, flow, tp, segment);
 	else if (!on_ack_out(ctx, flow, tp))

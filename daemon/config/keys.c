@@ -130,10 +130,10 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    .word_value = TCPTUNED_WINDOW_KERNEL),
 	KEY("policy", "congestion_control", KEY_NAME, POLICY(congestion_control), TCPTUNED_CC_AUTO,
 	    LIVE,
-	    "The congestion control of new connections whose application chooses none. auto: bitcp "
-	    "on long paths (see long_path_segments) if the default, "
-	    "net.ipv4.tcp_congestion_control, is cubic or reno; all other connections keep the "
-	    "default, and cubic resumes its window after a pause (cubic_resume). Where losses are none "
+	    "The congestion control of new connections whose application chooses none. auto: the "
+	    "default, net.ipv4.tcp_congestion_control. If that is cubic or reno, a connection has bitcp "
+	    "while its path is long (see long_path_segments) and has room, cubic resumes its window "
+	    "after a pause (cubic_resume), and where losses are none "
 	    "of a queue, auto tries bbr, or bitcp on a kernel without it, and keeps what carries more. "
 	    "The kernel's module is loaded for that, and not unloaded. auto never replaces "
 	    "another default, such as bbr or dctcp, because the administrator chose it. bitcp, or any "
@@ -143,14 +143,11 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "choose them.",
 	    .special = "keep", .word = TCPTUNED_CC_AUTO),
 	KEY("policy", "long_path_segments", KEY_INTEGER, POLICY(long_path_segments), "4096", LIVE,
-	    "The bandwidth-delay product from which congestion_control = auto moves a connection "
-	    "to bitcp; 1 Gbit/s at 50 ms is 4300 segments. At 4096 segments, reno needs 2048 round "
-	    "trips to recover its window after a loss, and cubic 14 seconds (the cube root of 0.3 "
-	    "x 4096 / 0.4), whatever the path could carry. On shorter paths both recover soon, and "
-	    "BI-TCP takes more than its share: in the paper's simulations at 20 Mbit/s (section "
-	    "VII, TCP-friendliness), standard TCP gets a little less next to BI-TCP than next to "
-	    "HighSpeed or Scalable TCP, while at 500 Mbit/s and above it is mostly limited by "
-	    "itself.",
+	    "The window from which congestion_control = auto lets bitcp search for more, while the "
+	    "window is full, larger than at the last loss, and there is no queue; 1 Gbit/s at 50 ms is "
+	    "4300 segments. To grow by so much, reno needs 4096 round trips, and cubic 22 seconds (the "
+	    "cube root of 4096 / 0.4), whatever the path could carry. As soon as there is a queue or a "
+	    "loss, the connection has the default again: next to others BI-TCP takes more than its share.",
 	    .lowest = 1, .highest = 1 << 20, .unit = "segments"),
 	KEY("memory", "budget", KEY_SIZE, GLOBAL(budget_bytes), "auto", LIVE,
 	    "The memory that receive and send buffers together may use beyond what the kernel "

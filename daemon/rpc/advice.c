@@ -51,10 +51,6 @@ static void set_congestion_control(json_t *object, const struct tcptuned_source 
 	else if (tunes && !tcptuned_congestion_is_chosen(name) && policy.cc_random_loss[0] &&
 		 path_tried(path, now_s, source->config->paths_expire_s) == RANDOM_LOSS_KEPT)
 		set_text(object, "congestion_control", policy.cc_random_loss);
-	else if (tunes && !tcptuned_congestion_is_chosen(name) &&
-		 tcptuned_is_registered(source->kernel, TCPTUNED_CC_BITCP) &&
-		 path->snd_per_rtt >= (__u64)policy.cc_long_path_segments * SEGMENT)
-		set_text(object, "congestion_control", "bitcp");
 	else if (name[0])
 		set_text(object, "congestion_control", name);
 }

@@ -172,6 +172,7 @@ json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char
 		set_column(object, &more_members[i], record);
 	set_others(object, record);
 	json_object_set_new(object, "trial", trial_object(&record->random_loss));
+	set_if(object, "rounds_without_queue", record->random_loss.room);
 	return object;
 }
 

@@ -177,6 +177,7 @@ TEST(explanations)
 		"{'receive':{'limit':'sender','out_of_order_segments':21}}",
 		"{'receive':{'requested_bytes':0,'listener_requested_bytes':65536}}",
 		"{'limit':'receiver_window','send_window_bytes':0}",
+		"{'rounds_without_queue':32}",
 		"{'trial':{'state':'tried','best_segments':2000,'window_segments':1000,'before_rtt_us':50000}}",
 		"{'trial':{'state':'kept','after_segments':4000,'after_rtt_us':60000}}",
 		"{'trial':{'state':'dropped','after_segments':900,'after_rtt_us':60000}}",

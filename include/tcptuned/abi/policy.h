@@ -51,14 +51,14 @@ struct tcptuned_policy {
 	__u32 mode;	       /* enum tcptuned_mode */
 	__u32 override_rcvbuf; /* intercept SO_RCVBUF of applications */
 	__u32 override_sndbuf;
-	__u32 rcv_window_max; /* bytes of window that a receiver may get */
-	__u32 snd_window_max; /* bytes in flight that a send buffer may hold */
-	__u32 rcv_buffer_max; /* limit of bpf_setsockopt(SO_RCVBUF): 2 x net.core.rmem_max */
-	__u32 snd_buffer_max; /* limit of SO_SNDBUF: 2 x net.core.wmem_max */
-	__u32 rcv_kernel_max; /* tcp_rmem[2] before tcptuned raised it, bytes of memory */
-	__u32 disabled;	      /* at run time; no rule leads to it, and its mode is off */
-	__u32 cc_auto;	      /* 1: bitcp on long paths only; congestion_control is "" then */
-	__u32 cc_long_path_segments; /* bandwidth-delay product from which a path is long */
+	__u32 rcv_window_max;	     /* bytes of window that a receiver may get */
+	__u32 snd_window_max;	     /* bytes in flight that a send buffer may hold */
+	__u32 rcv_buffer_max;	     /* limit of bpf_setsockopt(SO_RCVBUF): 2 x net.core.rmem_max */
+	__u32 snd_buffer_max;	     /* limit of SO_SNDBUF: 2 x net.core.wmem_max */
+	__u32 rcv_kernel_max;	     /* tcp_rmem[2] before tcptuned raised it, bytes of memory */
+	__u32 disabled;		     /* at run time; no rule leads to it, and its mode is off */
+	__u32 cc_auto;		     /* 1: bpf/cc_auto.h; congestion_control is "" then */
+	__u32 cc_long_path_segments; /* window from which a path is long */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
 	char cc_resume[TCPTUNED_CC_NAME_MAX];	   /* in place of cubic after a pause; "": none */
 	char cc_random_loss[TCPTUNED_CC_NAME_MAX]; /* where no queue causes the losses; "": none */

@@ -67,7 +67,8 @@ struct random_loss {
 	__u8 rounds; /* since the trial began, or since the mark */
 	__u8 marked;
 	__u8 known; /* the path has shown it before */
-	__u8 unused[3];
+	__u8 room;  /* round trips with room in a row, while nothing is tried: room.h */
+	__u8 unused[2];
 };
 
 /* A round trip that has ended. */
@@ -83,6 +84,8 @@ struct random_loss_round {
 	__u32 now_us;	   /* modulo 2^32 */
 	__u32 recovering;  /* 1: losses are being repaired */
 	__u32 app_limited; /* 1: the application has not filled the window */
+	__u32 cwnd;
+	__u32 full; /* 1: cwnd is the limit, and past slow start */
 };
 
 enum random_loss_did {

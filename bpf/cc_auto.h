@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Another congestion control where losses are none of a queue (<tcptuned/algo/random_loss.h>), by cc_auto. Only
- * connections that have lost something have a record of this.
+ * What cc_auto chooses in place of the default: another congestion control where losses are none of a queue
+ * (<tcptuned/algo/random_loss.h>), and bitcp while a long path has room (<tcptuned/algo/room.h>). Only connections whose
+ * slow start is over have a record of this.
  */
-#ifndef TCPTUNED_BPF_RANDOM_LOSS_H
-#define TCPTUNED_BPF_RANDOM_LOSS_H
+#ifndef TCPTUNED_BPF_CC_AUTO_H
+#define TCPTUNED_BPF_CC_AUTO_H
 
 #include "congestion_control.h"
 #include "maps.h"
 #include "paths.h"
 #include "policy.h"
 #include "record.h"
+#include <tcptuned/algo/room.h>
 
 /* Takes the path's experience into a new record. */
 static __always_inline void remember_random_loss(struct random_loss *l, struct tcp_sock *tp)
@@ -28,12 +30,17 @@ static __always_inline void remember_random_loss(struct random_loss *l, struct t
 		l->state = state;
 }
 
-/* NULL: it has lost nothing, or there is no memory. */
+static __always_inline bool has_started(const struct tcp_sock *tp)
+{
+	return tp->total_retrans || tp->snd_cwnd >= tp->snd_ssthresh;
+}
+
+/* NULL: it is in its first slow start, or there is no memory. */
 static __always_inline struct random_loss *get_random_loss(struct tcp_sock *tp)
 {
 	struct random_loss *l = random_loss_of(tp);
 
-	if (l || !tp->total_retrans)
+	if (l || !has_started(tp))
 		return l;
 	l = bpf_sk_storage_get(&random_losses, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (l)
@@ -48,24 +55,22 @@ static __always_inline bool is_repairing(const struct tcp_sock *tp)
 	       (__s32)(tp->snd_una - tp->high_seq) < 0;
 }
 
-static __always_inline enum random_loss_did look_at_losses(struct random_loss *l,
-							   struct tcp_sock *tp)
+static __always_inline void fill_round(struct random_loss_round *round, struct tcp_sock *tp)
 {
-	const struct random_loss_round round = {
-		.retransmitted = tp->total_retrans,
-		.delivered = tp->delivered,
-		.dsacks = tp->dsack_dups,
-		.high_seq = tp->high_seq,
-		.prior_cwnd = tp->prior_cwnd,
-		.in_flight = tp->max_packets_out,
-		.srtt_us = tp->srtt_us >> 3,
-		.min_rtt_us = sk_min_rtt_us(tp),
-		.now_us = (__u32)tp->tcp_mstamp,
-		.recovering = is_repairing(tp),
-		.app_limited = !!tp->app_limited,
-	};
-
-	return random_loss_round(l, &round);
+	round->retransmitted = tp->total_retrans;
+	round->delivered = tp->delivered;
+	round->dsacks = tp->dsack_dups;
+	round->high_seq = tp->high_seq;
+	round->prior_cwnd = tp->prior_cwnd;
+	round->in_flight = tp->max_packets_out;
+	round->srtt_us = tp->srtt_us >> 3;
+	round->min_rtt_us = sk_min_rtt_us(tp);
+	round->now_us = (__u32)tp->tcp_mstamp;
+	round->recovering = is_repairing(tp);
+	round->app_limited = !!tp->app_limited;
+	round->cwnd = tp->snd_cwnd;
+	round->full = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) &&
+		      tp->snd_cwnd >= tp->snd_ssthresh;
 }
 
 /*
@@ -90,13 +95,50 @@ static __always_inline void try_another_cc(struct bpf_sock_ops *ctx, struct tcpt
 	l->window = 0; /* there was no trial */
 }
 
-/* A round trip ends of a connection that has lost something. */
-__bpf_global int watch_losses(struct bpf_sock_ops *ctx)
+/* True if the window, or what an earlier connection has carried to the same prefix, is that of a long path. */
+static __always_inline bool is_long_path(const struct tcptuned_policy *policy, struct tcp_sock *tp)
+{
+	const struct tcptuned_path *path;
+	__u32 host;
+
+	if (tp->snd_cwnd >= policy->cc_long_path_segments)
+		return true;
+	path = look_up_path(tp, &host);
+	return path && path->snd_per_rtt >= (__u64)policy->cc_long_path_segments * tp->mss_cache;
+}
+
+/* bitcp as long as there is room. */
+static __always_inline void choose_by_room(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					   struct tcp_sock *tp,
+					   const struct tcptuned_policy *policy,
+					   struct random_loss *l,
+					   const struct random_loss_round *round)
+{
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	l->room = room_round(l->room, round);
+	if (flow->flags & TCPTUNED_F_CC_SET) {
+		read_cc_name(name, tp);
+		if (!l->room && is_bitcp(name))
+			restore_cc(ctx, flow, tp);
+		return;
+	}
+	if (l->room < ROOM_ROUNDS)
+		return;
+	__builtin_memcpy(name, CC_NAME("bitcp"), sizeof(name));
+	if (!is_long_path(policy, tp) || !may_set_auto_cc(flow, tp, policy) ||
+	    set_cc(ctx, flow, tp, name))
+		l->room = 0;
+}
+
+/* A round trip ends of a connection whose slow start is over. */
+__bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
 	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
 	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 	const struct tcptuned_policy *policy;
+	struct random_loss_round round = {};
 	enum random_loss_did did;
 	struct random_loss *l;
 
@@ -114,11 +156,14 @@ __bpf_global int watch_losses(struct bpf_sock_ops *ctx)
 		bpf_sk_storage_delete(&random_losses, tp);
 		return 0;
 	}
-	did = look_at_losses(l, tp);
+	fill_round(&round, tp);
+	did = random_loss_round(l, &round);
 	if (did == RANDOM_LOSS_TRY)
 		try_another_cc(ctx, flow, tp, policy, l);
 	else if (did == RANDOM_LOSS_DROP)
 		restore_cc(ctx, flow, tp);
+	else if (l->state == RANDOM_LOSS_WATCHED)
+		choose_by_room(ctx, flow, tp, policy, l, &round);
 	return 0;
 }
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Room on a path: the window is full, and larger than at the last loss, if there was one, and still there is no queue. What
+ * the path can carry is not known then. cubic needs tens of seconds to find out on a long path if its slow start has ended
+ * early, or if the path has become faster; BI-TCP has a slow start for that (VI, Slow Start: past the maximum). It takes
+ * nothing from others as long as there is no queue.
+ *
+ * Pure: no globals, no kernel and no libc call, integers only.
+ */
+#ifndef TCPTUNED_ROOM_H
+#define TCPTUNED_ROOM_H
+
+#include <linux/types.h>
+#include <tcptuned/algo/random_loss.h>
+
+/* So many round trips in a row: a slow start takes fewer, so that others' are over, too. */
+#define ROOM_ROUNDS 32u
+
+/* @rounds: in a row with room, before this one. Returns the same after it. */
+static inline __u8 room_round(__u8 rounds, const struct random_loss_round *r)
+{
+	if (!r->full || r->cwnd <= r->prior_cwnd || random_loss_is_queued(r))
+		return 0;
+	return rounds < ROOM_ROUNDS ? rounds + 1 : rounds;
+}
+
+#endif
