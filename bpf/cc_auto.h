@@ -15,7 +15,8 @@
 #include <tcptuned/algo/room.h>
 
 /* Takes the path's experience into a new record. */
-static __always_inline void remember_random_loss(struct random_loss *l, struct tcp_sock *tp)
+static __always_inline void remember_random_loss(struct random_loss *l, struct tcp_sock *tp,
+						 const struct tcptuned_policy *policy)
 {
 	const struct tcptuned_path_settings *settings = enabled_path_settings();
 	const struct tcptuned_path *path;
@@ -28,6 +29,7 @@ static __always_inline void remember_random_loss(struct random_loss *l, struct t
 	l->known = state == RANDOM_LOSS_KEPT;
 	if (state == RANDOM_LOSS_DROPPED)
 		l->state = state;
+	l->path_is_long = path->snd_per_rtt >= (__u64)policy->cc_long_path_segments * tp->mss_cache;
 }
 
 static __always_inline bool has_started(const struct tcp_sock *tp)
@@ -36,7 +38,8 @@ static __always_inline bool has_started(const struct tcp_sock *tp)
 }
 
 /* NULL: it is in its first slow start, or there is no memory. */
-static __always_inline struct random_loss *get_random_loss(struct tcp_sock *tp)
+static __always_inline struct random_loss *get_random_loss(struct tcp_sock *tp,
+							   const struct tcptuned_policy *policy)
 {
 	struct random_loss *l = random_loss_of(tp);
 
@@ -44,7 +47,7 @@ static __always_inline struct random_loss *get_random_loss(struct tcp_sock *tp)
 		return l;
 	l = bpf_sk_storage_get(&random_losses, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (l)
-		remember_random_loss(l, tp);
+		remember_random_loss(l, tp, policy);
 	return l;
 }
 
@@ -74,61 +77,54 @@ static __always_inline void fill_round(struct random_loss_round *round, struct t
 }
 
 /*
- * Sets the policy's choice in place of what the host has by default, or of bitcp, which cc_auto has chosen. If that cannot
- * be, nothing is tried again.
+ * Returns whether another congestion control is to be set, and its name in @ret, which is empty before; "": the default. Of
+ * those that tcptuned has set, without a trial, it is bitcp that has to go when the room is filled.
  */
-static __always_inline void try_another_cc(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					   struct tcp_sock *tp,
-					   const struct tcptuned_policy *policy,
-					   struct random_loss *l)
+static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
+				    const struct tcptuned_flow *flow, struct tcp_sock *tp,
+				    const struct tcptuned_policy *policy, struct random_loss *l,
+				    const struct random_loss_round *round)
 {
-	char name[TCPTUNED_CC_NAME_MAX] = {};
+	enum random_loss_did did = random_loss_round(l, round);
 
-	read_cc_name(name, tp);
-	if (!is_same_name(name, policy->cc_random_loss) &&
-	    ((flow->flags & TCPTUNED_F_CC_SET) || may_set_auto_cc(flow, tp, policy))) {
-		__builtin_memcpy(name, policy->cc_random_loss, sizeof(name));
-		if (!set_cc(ctx, flow, tp, name))
-			return;
-	}
-	l->state = RANDOM_LOSS_DROPPED;
-	l->window = 0; /* there was no trial */
-}
-
-/* True if the window, or what an earlier connection has carried to the same prefix, is that of a long path. */
-static __always_inline bool is_long_path(const struct tcptuned_policy *policy, struct tcp_sock *tp)
-{
-	const struct tcptuned_path *path;
-	__u32 host;
-
-	if (tp->snd_cwnd >= policy->cc_long_path_segments)
-		return true;
-	path = look_up_path(tp, &host);
-	return path && path->snd_per_rtt >= (__u64)policy->cc_long_path_segments * tp->mss_cache;
-}
-
-/* bitcp as long as there is room. */
-static __always_inline void choose_by_room(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
-					   struct tcp_sock *tp,
-					   const struct tcptuned_policy *policy,
-					   struct random_loss *l,
-					   const struct random_loss_round *round)
-{
-	char name[TCPTUNED_CC_NAME_MAX] = {};
-
+	if (did == RANDOM_LOSS_TRY)
+		__builtin_memcpy(ret, policy->cc_random_loss, TCPTUNED_CC_NAME_MAX);
+	if (l->state != RANDOM_LOSS_WATCHED)
+		return did == RANDOM_LOSS_TRY || did == RANDOM_LOSS_DROP;
 	l->room = room_round(l->room, round);
 	if (flow->flags & TCPTUNED_F_CC_SET) {
-		read_cc_name(name, tp);
-		if (!l->room && is_bitcp(name))
-			restore_cc(ctx, flow, tp);
-		return;
+		char now[TCPTUNED_CC_NAME_MAX] = {};
+
+		read_cc_name(now, tp);
+		return !l->room && is_bitcp(now);
 	}
-	if (l->room < ROOM_ROUNDS)
+	if (l->room < ROOM_ROUNDS ||
+	    (!l->path_is_long && tp->snd_cwnd < policy->cc_long_path_segments))
+		return false;
+	__builtin_memcpy(ret, CC_NAME("bitcp"), TCPTUNED_CC_NAME_MAX);
+	return true;
+}
+
+/*
+ * Sets it in place of what the host has by default, or of bitcp, which was chosen before. If that cannot be, nothing is
+ * tried again.
+ */
+static __always_inline void set_next_cc(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					struct tcp_sock *tp, const struct tcptuned_policy *policy,
+					struct random_loss *l, char name[TCPTUNED_CC_NAME_MAX])
+{
+	char now[TCPTUNED_CC_NAME_MAX] = {};
+
+	read_cc_name(now, tp);
+	if (!is_same_name(now, name) &&
+	    ((flow->flags & TCPTUNED_F_CC_SET) || may_set_auto_cc(flow, tp, policy)) &&
+	    !set_cc(ctx, flow, tp, name))
 		return;
-	__builtin_memcpy(name, CC_NAME("bitcp"), sizeof(name));
-	if (!is_long_path(policy, tp) || !may_set_auto_cc(flow, tp, policy) ||
-	    set_cc(ctx, flow, tp, name))
-		l->room = 0;
+	l->room = 0;
+	if (l->state == RANDOM_LOSS_WATCHED)
+		return;
+	l->state = RANDOM_LOSS_DROPPED;
+	l->window = 0; /* there was no trial */
 }
 
 /* A round trip ends of a connection whose slow start is over. */
@@ -138,8 +134,8 @@ __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
 	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 	const struct tcptuned_policy *policy;
+	char name[TCPTUNED_CC_NAME_MAX] = {};
 	struct random_loss_round round = {};
-	enum random_loss_did did;
 	struct random_loss *l;
 
 	if (!flow || (flow->flags & TCPTUNED_F_JUMPS))
@@ -148,7 +144,7 @@ __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 	if (!policy || !policy->cc_auto || policy->mode != TCPTUNED_TUNE ||
 	    !policy->cc_random_loss[0])
 		return 0;
-	l = get_random_loss(tp);
+	l = get_random_loss(tp, policy);
 	if (!l)
 		return 0;
 	if ((l->state == RANDOM_LOSS_TRIED || l->state == RANDOM_LOSS_KEPT) &&
@@ -157,13 +153,12 @@ __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 		return 0;
 	}
 	fill_round(&round, tp);
-	did = random_loss_round(l, &round);
-	if (did == RANDOM_LOSS_TRY)
-		try_another_cc(ctx, flow, tp, policy, l);
-	else if (did == RANDOM_LOSS_DROP)
+	if (!next_cc(name, flow, tp, policy, l, &round))
+		return 0;
+	if (name[0])
+		set_next_cc(ctx, flow, tp, policy, l, name);
+	else
 		restore_cc(ctx, flow, tp);
-	else if (l->state == RANDOM_LOSS_WATCHED)
-		choose_by_room(ctx, flow, tp, policy, l, &round);
 	return 0;
 }
 

@@ -68,7 +68,8 @@ struct random_loss {
 	__u8 marked;
 	__u8 known; /* the path has shown it before */
 	__u8 room;  /* round trips with room in a row, while nothing is tried: room.h */
-	__u8 unused[2];
+	__u8 path_is_long;
+	__u8 unused;
 };
 
 /* A round trip that has ended. */
