@@ -35,7 +35,7 @@ _tcptunectl_column_list() { # TYPED
 # The values of option $2 of command $1 that begin with $3; fails if it has none, or any.
 _tcptunectl_values() {
 	case $1:$2 in
-	*:--config | :-c | streams:--plot) compgen -f -- "$3" ;;
+	*:--config | :-c) compgen -f -- "$3" ;;
 	flows:--columns | flows:-o) _tcptunectl_column_list "$3" ;;
 	flows:--sort | flows:-S) compgen -W "$(_tcptunectl_columns)" -- "$3" ;;
 	flows:--policy) compgen -W "$(_tcptunectl_policies)" -- "$3" ;;
@@ -45,7 +45,6 @@ _tcptunectl_values() {
 		compgen -W "use prefix connections receive send rtt max-window loss" -- "$3"
 		;;
 	streams:--probe | streams:-P) compgen -W "iperf3 http none" -- "$3" ;;
-	streams:--for | streams:-f) compgen -W "rclone aria2 curl xrdcp iperf3" -- "$3" ;;
 	streams:--[mw]* | streams:-[mwntb]) ;;
 	*:--probe-*) ;;
 	:--set | :-s | *:--limit | *:-n | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
@@ -93,7 +92,7 @@ _tcptunectl() {
 		values=$(compgen -W "$(_tcptunectl_arguments "$command" "$before")" -- "$cur")
 	fi
 	case $before in # more may follow; compopt fails outside of a completion, as in tests
-	--config | -c | --plot) compopt -o filenames 2>/dev/null ;;
+	--config | -c) compopt -o filenames 2>/dev/null ;;
 	--columns | -o | --cgroup | -g) compopt -o nospace 2>/dev/null ;;
 	esac
 	mapfile -t COMPREPLY <<<"$values"

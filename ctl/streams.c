@@ -17,7 +17,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-enum { PROBE, MAX_IMPACT, WANT, MAX_STREAMS, TIME, BYTES, PORT, RECEIVE, CC, FOR, PLOT };
+enum { PROBE, MAX_IMPACT, WANT, MAX_STREAMS, TIME, BYTES, PORT, RECEIVE, CC };
 
 static const struct ctl_option options[] = {
 	[PROBE] = {OPTION(
@@ -44,11 +44,6 @@ static const struct ctl_option options[] = {
 			    "Let the iperf3 server send. With http, the server always sends.")},
 	[CC] = {OPTION("cc", 'C', "NAME",
 		       "The congestion control of iperf3's sender. Default: the host's.")},
-	[FOR] = {OPTION("for", 'f', "TOOL",
-			"Print the options of rclone, aria2, curl, xrdcp or iperf3 for the number "
-			"within --max-impact, and nothing else.")},
-	[PLOT] = {OPTION("plot", 0, "FILE",
-			 "Draw the measurements and the fitted model into FILE, as SVG.")},
 	{OPTION(CTL_JSON, "Print what was measured and advised as one line of JSON.")},
 	{OPTION(0)},
 };
@@ -120,8 +115,6 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	q->options.probe = !strcmp(probe, "http") ? TCPTUNED_TAME_HTTP : TCPTUNED_TAME_IPERF3;
 	if (!q->passive && strcmp(probe, "http") && strcmp(probe, "iperf3"))
 		return USAGE(err, "--probe: %.60s: write iperf3, http or none", probe);
-	if (q->passive && ctl->given[PLOT])
-		return USAGE(err, "--probe none measures nothing for --plot");
 	if (q->passive)
 		values[MAX_STREAMS] = STREAMS_MAX;
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && !error; i++)
@@ -493,46 +486,6 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 	ctl_print_json(all);
 }
 
-/* ---- tools ------------------------------------------------------------------------------------ */
-
-/*
- * With these options a tool has that many connections in all, for several files, too: it reads one after the
- * other. HTTP/2 would carry all ranges by one connection. rclone 1.60 divides the size of the file by the
- * cutoff, which therefore cannot be 0, and has no more connections than that.
- */
-static const struct {
-	const char *name, *format;
-	unsigned int max;    /* connections */
-	unsigned int others; /* connections that the number in format does not count */
-} tools[] = {
-	{"rclone",
-	 "--disable-http2 --transfers=1 --multi-thread-cutoff=1M --multi-thread-streams=%u\n", 128,
-	 0},
-	{"aria2",
-	 "--max-concurrent-downloads=1 --min-split-size=1M --max-connection-per-server=%1$u "
-	 "--split=%1$u\n",
-	 16, 0},
-	{"curl", "--http1.1 --parallel --parallel-immediate --parallel-max %u\n", 128, 0},
-	{"xrdcp", "--streams %u\n", 16, 1},
-	{"iperf3", "--parallel %u\n", 128, 0},
-};
-
-/* @name: NULL if none is wanted. */
-static int find_tool(const char *name, size_t *ret, struct tcptuned_error *err)
-{
-	for (*ret = 0; *ret < ARRAY_SIZE(tools); ++*ret)
-		if (!name || !strcmp(tools[*ret].name, name))
-			return 0;
-	return USAGE(err, "--for: %.60s: write rclone, aria2, curl, xrdcp or iperf3", name);
-}
-
-static void print_tool(size_t tool, unsigned int streams)
-{
-	if (streams > tools[tool].max)
-		streams = tools[tool].max;
-	printf(tools[tool].format, streams - tools[tool].others);
-}
-
 /* ---- the command ------------------------------------------------------------------------------ */
 
 static void print_progress(const struct tcptuned_tame *tame)
@@ -624,11 +577,6 @@ static int search(struct question *q, struct tcptuned_tame_result *ret, struct t
 	return error;
 }
 
-static int fail_to_plot(const char *path, struct tcptuned_error *err)
-{
-	return FAIL(err, errno, INTERNAL, "--plot: %s: %s", path, strerror(errno));
-}
-
 /* Print why there is no advice from what is remembered. */
 static int print_refusal(const struct ctl *ctl, const struct question *q, const json_t *known,
 			 const json_t *memory, struct tcptuned_error *err)
@@ -639,8 +587,6 @@ static int print_refusal(const struct ctl *ctl, const struct question *q, const 
 
 	if (!*refused)
 		refused = "only more connections than --max-streams allows were seen";
-	if (ctl->given[FOR])
-		return FAIL(err, ENODATA, INTERNAL, "no advice: %s", refused);
 	answer = json_pack("{s:s, s:s, s:s, s:O*}", "destination", q->destination, "probe",
 			   q->probe, "refused", refused, "known", json_object_get(known, "flows"));
 	if (ctl->json)
@@ -652,43 +598,30 @@ static int print_refusal(const struct ctl *ctl, const struct question *q, const 
 
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	_cleanup_fclose_ FILE *image = NULL;
 	struct tcptuned_tame_result result = {.size = sizeof(result)};
 	json_auto_t *known = NULL, *memory = NULL;
 	_cleanup_free_ char *url = hide_credentials(ctl->arguments[0]);
 	struct question q = {
 		.options.size = sizeof(q.options), .url = url, .destination = ctl->arguments[0]};
-	size_t tool = 0;
 	int error = (url ? 0 : FAIL(err, ENOMEM, INTERNAL, "out of memory")) ?:
 		    parse_options(ctl, &q, err) ?:
-		    find_tool(ctl->given[FOR], &tool, err) ?:
 		    resolve(&q, err) ?:
 		    ask_daemon(ctl, &q, request, &known, err);
 
 	if (error)
 		return error;
-	if (!ctl->json && !ctl->given[FOR])
+	if (!ctl->json)
 		print_known(known, &q);
-	/* It fails now if it cannot be written, and the former plot remains until there is a new one. */
-	if (ctl->given[PLOT] && !(image = fopen(ctl->given[PLOT], "a+e")))
-		return fail_to_plot(ctl->given[PLOT], err);
 	error = q.passive ? ask_memory(ctl, &q, &memory, err) : search(&q, &result, err);
 	if (error)
 		return error;
 	if (q.passive && !conclude(&q, memory, &result))
 		return print_refusal(ctl, &q, known, memory, err);
-	if (ctl->given[FOR])
-		print_tool(tool, result.within);
-	else if (ctl->json)
+	if (ctl->json)
 		print_json(&q, &result, known, memory);
 	else
 		print_advice(&q, &result, memory);
-	if (!image)
-		return 0;
-	image = freopen(ctl->given[PLOT], "we", image);
-	if (image)
-		tcptuned_tame_plot(image, &result);
-	return !image || fflush(image) ? fail_to_plot(ctl->given[PLOT], err) : 0;
+	return 0;
 }
 
 const struct ctl_command ctl_streams = {

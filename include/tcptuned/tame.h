@@ -147,9 +147,6 @@ const char *tcptuned_tame_error(const struct tcptuned_tame *tame);
 int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
 			   struct tcptuned_tame_result *result);
 
-/* Write the measurements and the fitted model as an SVG image; the caller looks for errors of @out. */
-void tcptuned_tame_plot(FILE *out, const struct tcptuned_tame_result *result);
-
 /* End the search, and the probe that runs. NULL is none. */
 void tcptuned_tame_free(struct tcptuned_tame *tame);
 

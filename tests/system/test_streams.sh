@@ -236,8 +236,6 @@ test_streams_wrong_arguments() {
 	refuses 2 "--want: .* is no number" --want fast 10.0.0.1
 	refuses 2 "--probe-bytes: .* is no number" --probe-bytes 5X 10.0.0.1
 	refuses 2 "--probe: ftp: write" --probe ftp 10.0.0.1
-	refuses 2 "--for: wget: write" --for wget 10.0.0.1
-	refuses 2 "--probe none measures nothing" --probe none --plot x 10.0.0.1
 	refuses 2 "not UTF-8" $'\xff'
 	refuses 2 "an argument is missing"
 	refuses 2 "neither a name, an address nor a URL" http://
