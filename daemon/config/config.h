@@ -23,7 +23,7 @@
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: the kernel's own maximum */
 
-/* congestion_control = auto: bitcp on long paths; no congestion control has this name. */
+/* congestion_control = auto (bpf/cc_auto.h); no congestion control has this name. */
 #define TCPTUNED_CC_AUTO "auto"
 
 /* A [policy] or [policy NAME] section. Only the latter has the conditions. */
@@ -43,7 +43,7 @@ struct tcptuned_policy_config {
 	uint32_t receive_window_max_bytes; /* 0: auto; 1: TCPTUNED_WINDOW_KERNEL */
 	uint32_t send_window_max_bytes;
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": keep; or TCPTUNED_CC_AUTO */
-	uint32_t long_path_segments; /* bandwidth-delay product from which auto chooses bitcp */
+	uint32_t long_path_segments; /* window from which auto searches by bitcp */
 };
 
 struct tcptuned_named_policy {
