@@ -284,7 +284,7 @@ vary_neighbours() { # BENCH SECONDS SECONDS; of the first and of its neighbour
 	vary_pair $1 "$x" $rtt_ms "tcptuned, cubic" tuned:cubic:$2 untuned:cubic:$3
 }
 
-# A connection of tcptuned as shipped (auto: cubic, or bitcp on a long path), and one of another kind that
+# A connection of tcptuned as shipped (auto: cubic, or bitcp while a long path has room), and one of another kind that
 # is not tuned; each kind and its own; and BBR next to cubic, neither of them tuned.
 bench_peace() {
 	local run run_seconds mbps rtt_ms queue kind x keys=policy.congestion_control=auto

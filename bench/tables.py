@@ -111,7 +111,9 @@ def field(*path, times=1, per=1):
 RULE = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/peer.h", "bpf/rightsizing.h", "bpf/receiver.h",
         "bpf/sender.h")
 BITCP = ("include/tcptuned/algo/bitcp.h", "include/tcptuned/algo/congestion.h", "bpf/cc")
-AUTO = (*RULE, *BITCP, "bpf/congestion_control.h")
+CHOICE = ("include/tcptuned/algo/random_loss.h", "include/tcptuned/algo/room.h", "bpf/cc_auto.h",
+          "bpf/congestion_control.h")
+AUTO = (*RULE, *BITCP, *CHOICE)
 WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "lib/tuner.c", "run")
 OUTDATED_BY = {
     **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added",
@@ -122,9 +124,7 @@ OUTDATED_BY = {
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
     **dict.fromkeys(("cost", "cost_connections", "policies", "connections"), ("bpf",)),
     "streams": (*AUTO, "lib/parallel.c", "lib/tame.c", "lib/advice.c"),
-    **dict.fromkeys(("random_loss", "random_loss_shared"),
-                    ("include/tcptuned/algo/random_loss.h", "include/tcptuned/algo/room.h", "bpf/cc_auto.h",
-                     "bpf/congestion_control.h")),
+    **dict.fromkeys(("random_loss", "random_loss_shared"), CHOICE),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
     "slow_reader": (*RULE, "include/tcptuned/algo/reader.h"),
     **dict.fromkeys(("paths", "paths_changed"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What cc_auto chooses in place of the default: another congestion control where losses are none of a queue
+ * What cc_auto chooses in place of the default: another congestion control where no queue causes the losses
  * (<tcptuned/algo/random_loss.h>), and bitcp while a long path has room (<tcptuned/algo/room.h>). Only connections whose
  * slow start is over have a record of this.
  */
@@ -76,9 +76,15 @@ static __always_inline void fill_round(struct random_loss_round *round, struct t
 		      tp->snd_cwnd >= tp->snd_ssthresh;
 }
 
+/* True while a window from before a pause, or for a known path, is sent, or a burst after a loss is paced. */
+static __always_inline bool is_resuming(struct tcp_sock *tp)
+{
+	return resume_of(tp)->paced || resume_of(tp)->state >= RESUME_UNVALIDATED;
+}
+
 /*
- * Returns whether another congestion control is to be set, and its name in @ret, which is empty before; "": the default. Of
- * those that tcptuned has set, without a trial, it is bitcp that has to go when the room is filled.
+ * Returns whether another congestion control is to be set, and its name in @ret, which is empty before; "": the default.
+ * bitcp that was set without a trial goes when the room is filled.
  */
 static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
 				    const struct tcptuned_flow *flow, struct tcp_sock *tp,
@@ -87,16 +93,19 @@ static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
 {
 	enum random_loss_did did = random_loss_round(l, round);
 
-	if (did == RANDOM_LOSS_TRY)
-		__builtin_memcpy(ret, policy->cc_random_loss, TCPTUNED_CC_NAME_MAX);
-	if (l->state != RANDOM_LOSS_WATCHED)
+	if (did != RANDOM_LOSS_NOTHING || l->state == RANDOM_LOSS_TRIED ||
+	    l->state == RANDOM_LOSS_KEPT) {
+		l->room = 0;
+		if (did == RANDOM_LOSS_TRY)
+			__builtin_memcpy(ret, policy->cc_random_loss, TCPTUNED_CC_NAME_MAX);
 		return did == RANDOM_LOSS_TRY || did == RANDOM_LOSS_DROP;
+	}
 	l->room = room_round(l->room, round);
 	if (flow->flags & TCPTUNED_F_CC_SET) {
 		char now[TCPTUNED_CC_NAME_MAX] = {};
 
 		read_cc_name(now, tp);
-		return !l->room && is_bitcp(now);
+		return !l->room && is_bitcp(now) && !is_resuming(tp);
 	}
 	if (l->room < ROOM_ROUNDS ||
 	    (!l->path_is_long && tp->snd_cwnd < policy->cc_long_path_segments))
@@ -105,10 +114,7 @@ static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
 	return true;
 }
 
-/*
- * Sets it in place of what the host has by default, or of bitcp, which was chosen before. If that cannot be, nothing is
- * tried again.
- */
+/* Sets it in place of the default, or of bitcp, which was chosen before. If that cannot be, there is no trial any more. */
 static __always_inline void set_next_cc(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					struct tcp_sock *tp, const struct tcptuned_policy *policy,
 					struct random_loss *l, char name[TCPTUNED_CC_NAME_MAX])
@@ -121,10 +127,10 @@ static __always_inline void set_next_cc(struct bpf_sock_ops *ctx, struct tcptune
 	    !set_cc(ctx, flow, tp, name))
 		return;
 	l->room = 0;
-	if (l->state == RANDOM_LOSS_WATCHED)
+	if (l->state != RANDOM_LOSS_TRIED)
 		return;
 	l->state = RANDOM_LOSS_DROPPED;
-	l->window = 0; /* there was no trial */
+	l->window = 0; /* there was none */
 }
 
 /* A round trip ends of a connection whose slow start is over. */

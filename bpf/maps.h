@@ -84,7 +84,7 @@ struct {
 	__type(value, struct tcptuned_flow);
 } flows SEC(".maps");
 
-/* Of connections that have lost something (random_loss.h). */
+/* Of connections whose slow start is over, where cc_auto chooses (random_loss.h, room.h). */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

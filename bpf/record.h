@@ -38,7 +38,7 @@ static __always_inline struct tcptuned_flow *get_record(void *sk)
 	return NULL;
 }
 
-/* What is known of a socket's losses; NULL: it has lost nothing, or none is watched. */
+/* What is known of a socket's losses; NULL: its slow start is not over, or none is watched. */
 static __always_inline struct random_loss *random_loss_of(void *sk)
 {
 	return bpf_sk_storage_get(&random_losses, sk, NULL, 0);

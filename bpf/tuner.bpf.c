@@ -217,7 +217,7 @@ __bpf_global int resume_cubic(struct bpf_sock_ops *ctx)
 	    !is_same_name(name, CC_NAME("cubic")) || is_cc_chosen(flow, tp))
 		return 0;
 	__builtin_memcpy(name, policy->cc_resume, sizeof(name));
-	if (!set_cc(ctx, flow, tp, name)) /* not for good: the path may turn out to be a long one */
+	if (!set_cc(ctx, flow, tp, name)) /* not for good: the path may have room */
 		flow->flags ^= TCPTUNED_F_CC_OURS;
 	return 0;
 }
@@ -422,7 +422,8 @@ __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 		resume_cubic(ctx);
 	if (!segment && (flow->flags & TCPTUNED_F_JUMPS))
 		after_jump(ctx);
-	if (!segment && has_started(tp) && !(flow->flags & TCPTUNED_F_OBSERVE))
+	if (!segment && !(flow->flags & TCPTUNED_F_OBSERVE) &&
+	    (has_started(tp) || (flow->flags & TCPTUNED_F_CC_SET)))
 		choose_cc(ctx);
 	if (!segment || (ctx->skb_len && mostly_sends(tp)))
 		on_sending(ctx, flow, tp, segment);

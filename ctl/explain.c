@@ -112,8 +112,8 @@ static const struct ctl_template first_texts[] = {
 	 "the kernel's default, or chosen by the application, a route, or a tcptuned that was "
 	 "stopped before\n"},
 	{"rounds_without_queue",
-	 "  the window is full, larger than at the last loss, and without a queue for {rounds_without_queue} "
-	 "round trips\n"},
+	 "  for {rounds_without_queue} of 32 round trips the window was full, larger than at the last loss, and "
+	 "there was no queue\n"},
 	{"trial",
 	 "  losses are none of a queue: few at a time, while the window fell from {trial.best_segments} to "
 	 "{trial.window_segments} segments at an RTT of {trial.before_rtt_us:us}\n"},

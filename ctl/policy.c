@@ -28,7 +28,7 @@ static const struct ctl_template policy_texts[] = {
 	 "bytes)\n"
 	 "  send window max     {send_window_max_bytes:size} ({send_window_max_bytes} bytes)\n"},
 	{"policy !mode=off long_path_segments",
-	 "  long path           {long_path_segments} segments or more, where auto searches by bitcp\n"},
+	 "  long path           {long_path_segments} segments or more, from which auto may set bitcp\n"},
 	{"policy !mode=off random_loss_congestion_control",
 	 "  random losses       auto tries {random_loss_congestion_control}\n"},
 	{"policy !mode=off", "  SO_RCVBUF           overridden: {override_rcvbuf:yes}\n"

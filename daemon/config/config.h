@@ -43,7 +43,7 @@ struct tcptuned_policy_config {
 	uint32_t receive_window_max_bytes; /* 0: auto; 1: TCPTUNED_WINDOW_KERNEL */
 	uint32_t send_window_max_bytes;
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": keep; or TCPTUNED_CC_AUTO */
-	uint32_t long_path_segments; /* window from which auto searches by bitcp */
+	uint32_t long_path_segments;		       /* window from which auto may set bitcp */
 };
 
 struct tcptuned_named_policy {

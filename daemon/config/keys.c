@@ -146,8 +146,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "The window from which congestion_control = auto lets bitcp search for more, while the "
 	    "window is full, larger than at the last loss, and there is no queue; 1 Gbit/s at 50 ms is "
 	    "4300 segments. To grow by so much, reno needs 4096 round trips, and cubic 22 seconds (the "
-	    "cube root of 4096 / 0.4), whatever the path could carry. As soon as there is a queue or a "
-	    "loss, the connection has the default again: next to others BI-TCP takes more than its share.",
+	    "cube root of 4096 / 0.4), whatever the path could carry. As soon as one of these ends, "
+	    "the connection has the default again: next to others BI-TCP takes more than its share.",
 	    .lowest = 1, .highest = 1 << 20, .unit = "segments"),
 	KEY("memory", "budget", KEY_SIZE, GLOBAL(budget_bytes), "auto", LIVE,
 	    "The memory that receive and send buffers together may use beyond what the kernel "

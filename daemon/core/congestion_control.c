@@ -89,9 +89,9 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 			      "choice, kept%s",
 			      before, is_ours(before) ? "" : "; bitcp is offered but not chosen");
 	else if (record->cc_auto)
-		log_info_once("net.ipv4.tcp_congestion_control is %s: kept, but for windows of "
-			      "%u segments or more without a queue, which grow by bitcp, and for "
-			      "random losses, at which connections try %s",
+		log_info_once("net.ipv4.tcp_congestion_control is %s: kept, but connections with "
+			      "%u segments or more get bitcp while there is no queue, and at "
+			      "random losses they try %s",
 			      before, record->cc_long_path_segments, record->cc_random_loss);
 	else if (tcptuned_congestion_is_chosen(before) && !is_ours(before) &&
 		 strcmp(before, wanted))

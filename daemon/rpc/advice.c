@@ -17,9 +17,6 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-/* The size of segments with timestamps on Ethernet: a remembered path has none. */
-#define SEGMENT 1448u
-
 /* Others may lose so much, compared with one connection, as `tcptunectl streams` has it by default. */
 #define IMPACT_MAX 0.1
 
@@ -34,7 +31,7 @@ static void find_prefix(const struct tcptuned_request *request, struct tcptuned_
 	ret->netns_cookie = request->netns_cookie;
 }
 
-/* What a new connection would get that carries as much as earlier ones. */
+/* What a new connection would get. */
 static void set_congestion_control(json_t *object, const struct tcptuned_source *source,
 				   const struct tcptuned_path *path, __s64 now_s)
 {

@@ -16,7 +16,6 @@
 #define TCPTUNED_TAME_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include <tcptuned/parallel.h>
 

@@ -3,7 +3,7 @@
 
 unset GROUP SENDER RECEIVER SIGNAL # parameters of functions below
 
-bitcp=--set=policy.congestion_control=bitcp # all connections get it, not only those of long paths
+bitcp=--set=policy.congestion_control=bitcp # all connections get it
 sockets=("$TEST_TOP/tests/system/sockets.py")
 
 # A user without any privilege.

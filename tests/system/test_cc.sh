@@ -220,18 +220,20 @@ test_cc_losses_of_a_queue() {
 }
 
 # A path that becomes four times as fast has room, from when the window exceeds that of the last loss until a queue stands.
-# 140 segments fit into it before, and so the first queue makes no room. What the application has chosen stays.
+# 140 segments fit into it before, of two connections. What the application has chosen stays.
 # virtual: rates and delays decide
 test_cc_grows_into_room() {
 	host a b # of the guest, whose default is cubic
 	tcptuned_start --set=policy.long_path_segments=40 --set=paths.remember=no
-	link a b --rate 40mbit --delay 20ms --queue 1bdp --schedule-ab 12s:160mbit:
+	link a b --rate 40mbit --delay 20ms --queue 1bdp --schedule-ab 20s:160mbit:
 	stream one 7101 --duration 280
-	wait_output -ge 40000000 flow_to 7101 .bytes_acked
+	stream own 7102 --duration 280 --congestion cubic
+	wait_output -ge 15000000 flow_to 7101 .bytes_acked
 	expect_eq "$(choices set)" 0 "choices before that"
 	wait_output -ge 1 choices set
 	wait_output = cubic flow_to 7101 .congestion_control
 	expect_eq "$(choices refused)" 0 "choices refused"
-	expect_ge "$(flow_to 7101 .cwnd_segments)" 400 "segments since"
-	stream_stop one
+	expect_ge "$(flow_to 7101 .cwnd_segments)" 200 "segments since"
+	expect_eq "$(flow_to 7102 '[.congestion_control, (.flags | index("congestion_control_set"))]')" '["cubic",null]' "its own"
+	stream_stop one own
 }

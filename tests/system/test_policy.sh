@@ -442,7 +442,7 @@ test_default_kept_or_replaced() {
 			in_log 'control is bbr: the administrator.s choice, kept; bitcp is offered but not'
 			expect_eq "$(choice in_group "" "")" "bbr bbr " "of new connections"
 		else
-			in_log "control is $default: kept, but for windows of 4096 segments or more"
+			in_log "control is $default: kept, but connections with 4096 segments or more"
 		fi
 		expect_eq "$(default_control)" $default "the default"
 		expect_match "$(in_host a sysctl -n net.ipv4.tcp_available_congestion_control)" \

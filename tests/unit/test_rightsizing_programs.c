@@ -381,7 +381,7 @@ TEST(a_late_writer_is_counted)
 /* A socket of this test says whether it has a record. */
 static void *record_of(const void *map, const void *sk, __u64 flags)
 {
-	if (map != &flows) /* it has lost nothing */
+	if (map != &flows) /* its slow start is not over */
 		return NULL;
 	return *(const bool *)sk || (flags && (*(bool *)(uintptr_t)sk = true)) ? &flow : NULL;
 }

@@ -161,7 +161,7 @@ enum tcptuned_limit {
 /* What the iterator reports of a connection, in host byte order unless noted otherwise. */
 struct tcptuned_flow_record {
 	struct tcptuned_flow flow;
-	struct random_loss random_loss; /* all zeroes: it has lost nothing, or none is watched */
+	struct random_loss random_loss; /* all zeroes: slow start, or none is watched */
 	__u8 local[16];			/* network byte order; IPv4 in the first four bytes */
 	__u8 remote[16];
 	__u64 bytes_received;
