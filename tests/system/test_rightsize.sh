@@ -79,8 +79,7 @@ unread_memory_is_steady() {
 }
 
 # The free space of a slow reader's buffer is advertised, so a buffer that kept a little more than was
-# advertised would grow with each round. The path holds 125 KB and its queue 400 KB: the kernel offers twice
-# that, and twice again where it doubles within a round (tcp_rcvbuf_grow()), which takes twice as much memory at most.
+# advertised would grow with each round. How much it has at first is the kernel's choice, while the reader is fast.
 # A segment of 64 KB that takes twice as much may have arrived, or may have been read, just before each look.
 test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
@@ -89,7 +88,7 @@ test_a_slow_reader_does_not_hold_more_with_time() {
 	wait_until unread_memory_is_steady
 	before=$(unread_memory)
 	sleep 3.5
-	expect_between "$before" 100000 4200000 "memory of unread data"
+	expect_ge "$before" 100000 "memory of unread data"
 	expect_le "$(unread_memory)" $((before + 2 * 131072)) "... later"
 }
 

@@ -191,6 +191,7 @@ test_streams_by_the_library() {
 	cc -Wall -Werror -x c -o "$TEST_DIR/program" - $(pkg-config --cflags --libs libtcptuned) <<'END'
 #include <arpa/inet.h>
 #include <poll.h>
+#include <stdio.h>
 #include <tcptuned/tame.h>
 
 int main(int argc, char **argv)
