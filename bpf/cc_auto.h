@@ -93,8 +93,7 @@ static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
 {
 	enum random_loss_did did = random_loss_round(l, round);
 
-	if (did != RANDOM_LOSS_NOTHING || l->state == RANDOM_LOSS_TRIED ||
-	    l->state == RANDOM_LOSS_KEPT) {
+	if (did != RANDOM_LOSS_NOTHING || random_loss_has_another(l)) {
 		l->room = 0;
 		if (did == RANDOM_LOSS_TRY)
 			__builtin_memcpy(ret, policy->cc_random_loss, TCPTUNED_CC_NAME_MAX);
@@ -153,7 +152,7 @@ __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 	l = get_random_loss(tp, policy);
 	if (!l)
 		return 0;
-	if ((l->state == RANDOM_LOSS_TRIED || l->state == RANDOM_LOSS_KEPT) &&
+	if (random_loss_has_another(l) &&
 	    !(flow->flags & TCPTUNED_F_CC_SET)) { /* another one was set since */
 		bpf_sk_storage_delete(&random_losses, tp);
 		return 0;

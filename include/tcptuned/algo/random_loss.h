@@ -96,6 +96,12 @@ enum random_loss_did {
 	RANDOM_LOSS_DROP, /* it, for good */
 };
 
+/* Returns whether another congestion control is being tried, or was kept. */
+static inline int random_loss_has_another(const struct random_loss *l)
+{
+	return l->state == RANDOM_LOSS_TRIED || l->state == RANDOM_LOSS_KEPT;
+}
+
 /* Returns whether a queue stands on the path. */
 static inline int random_loss_is_queued(const struct random_loss_round *r)
 {
