@@ -208,10 +208,10 @@ test_cc_losses_of_a_queue() {
 	local port=7101 path
 	host a b # of the guest, whose default is cubic
 	tcptuned_start --set=paths.remember=no
-	for path in "--queue 25p" "--queue 100p" "--queue 4bdp --police-ab 20mbit:200KB"; do
-		link a b --rate 100mbit --delay 50ms $path
+	for path in "--queue 25p" "--queue 100p" "--queue 4bdp --police-ab 10mbit:100KB"; do
+		link a b --rate 50mbit --delay 50ms $path
 		stream one $((++port)) --duration 280
-		wait_output -ge 20000000 flow_to $port .bytes_acked
+		wait_output -ge 10000000 flow_to $port .bytes_acked
 		expect_ge "$(flow_to $port .retransmitted_segments)" 3 "segments sent again"
 		expect_eq "$(flow_to $port '[.congestion_control, .trial]')" '["cubic",null]' "$path"
 		stream_stop one
@@ -220,20 +220,20 @@ test_cc_losses_of_a_queue() {
 }
 
 # A path that becomes four times as fast has room, from when the window exceeds that of the last loss until a queue stands.
-# 140 segments fit into it before, of two connections. What the application has chosen stays.
+# 140 segments fit into it and its queue before, of two connections. What the application has chosen stays.
 # virtual: rates and delays decide
 test_cc_grows_into_room() {
 	host a b # of the guest, whose default is cubic
-	tcptuned_start --set=policy.long_path_segments=40 --set=paths.remember=no
-	link a b --rate 40mbit --delay 20ms --queue 1bdp --schedule-ab 20s:160mbit:
+	tcptuned_start --set=policy.long_path_segments=20 --set=paths.remember=no
+	link a b --rate 20mbit --delay 20ms --queue 1bdp --schedule-ab 10s:80mbit:
 	stream one 7101 --duration 280
 	stream own 7102 --duration 280 --congestion cubic
-	wait_output -ge 15000000 flow_to 7101 .bytes_acked
+	wait_output -ge 5000000 flow_to 7101 .bytes_acked
 	expect_eq "$(choices set)" 0 "choices before that"
 	wait_output -ge 1 choices set
 	wait_output = cubic flow_to 7101 .congestion_control
 	expect_eq "$(choices refused)" 0 "choices refused"
-	expect_ge "$(flow_to 7101 .cwnd_segments)" 200 "segments since"
+	expect_ge "$(flow_to 7101 .cwnd_segments)" 100 "segments since"
 	expect_eq "$(flow_to 7102 '[.congestion_control, (.flags | index("congestion_control_set"))]')" '["cubic",null]' "its own"
 	stream_stop one own
 }
