@@ -94,7 +94,7 @@ test_cc_resumes_after_a_pause() {
 	expect_le "$asked_ms" 250 "ms, resumed"
 }
 
-# a asks b, which it has asked for 20 MB before, by a new connection. Sets $asked_ms, from the first byte sent to the
+# a asks b, which it has asked for 8 MB before, by a new connection. Sets $asked_ms, from the first byte sent to the
 # answer to the last one, $congestion, and $wscale.
 fetch() { # BYTES
 	rm -f "$TEST_DIR/ended"
@@ -112,7 +112,7 @@ fetch() { # BYTES
 fetches() {
 	local try first
 	link a b --rate 100mbit --delay 50ms --queue 2bdp
-	fetch 20000000
+	fetch 8000000
 	first=$wscale
 	wait_output -ge 2 metric 'tcptuned_paths_learned_total{result="stored"}'
 	for try in 1 2; do
@@ -161,7 +161,7 @@ test_cc_a_client_jumps_on_a_known_path() {
 	host a b # of the guest, whose default is cubic
 	tcptuned_start
 	link a b --rate 100mbit --delay 50ms --queue 2bdp
-	push 20000000
+	push 8000000
 	wait_output -ge 2 metric 'tcptuned_paths_learned_total{result="stored"}'
 	sleep 5
 	push 300000
