@@ -46,6 +46,7 @@ paths_fetch() { # CONGESTION_CONTROL
 		link_end a b || : # it has only taught
 		link a b --seed "$(run_seed)" $path_then
 	fi
+	[ -z "${neighbour-}" ] || paths_neighbour
 	${SENDER_PREFIX-} in_host a "$TEST_TOP/bench/field.py" fetch "${ADDR[b]}" 7000 5 $bytes $count $parallel \
 		>"$TEST_DIR/times"
 	wait_output = $((1 + count * parallel)) grep -c retransmits "$TEST_DIR/server.log"
@@ -53,6 +54,19 @@ paths_fetch() { # CONGESTION_CONTROL
 	tail -n +3 "$TEST_DIR/server.log" | jq -cs '{retransmits: (map(.retransmits) | add / length), congestion: .[-1].congestion,
 		sender: {mss: 1448}}' >"$TEST_DIR/last"
 	jq -cs '.[0] + .[1]' "$TEST_DIR/times" "$TEST_DIR/last" >"$TEST_DIR/transfer.json"
+	[ -n "${neighbour-}" ] || return 0
+	wait "$(pid_of neighbour)" || fail "the neighbour: $(tail -c 300 "$TEST_DIR/neighbour.log")"
+	unset "LIB_PID[neighbour]"
+	stop to-neighbour || :
+	reduce beside_a_fetch
+}
+
+# Begins with the pause before the fetch, and lasts longer than that.
+paths_neighbour() {
+	background to-neighbour in_beside in_host a "$TEST_BUILD/messages" --listen "${ADDR[a]}" --port 7001 --once --series 50
+	wait_printed to-neighbour '^listening'
+	background neighbour in_beside in_host b "$TEST_BUILD/messages" --connect "${ADDR[a]}" --port 7001 --series 50 \
+		--duration 10 $neighbour
 }
 
 # What was learned does not hold any more.
@@ -73,6 +87,25 @@ bench_paths_changed() {
 			half of the RTT,10000000,1,--rate 1gbit --delay 25ms --queue 1bdp
 			three times the RTT,10000000,1,--rate 1gbit --delay 150ms --queue 1bdp
 			ten connections at once,10000000,10,--rate 1gbit --delay 50ms --queue 1bdp
+		END
+	done
+}
+
+# Others on the link, in the first two seconds of a fetch: four connections fill it, so that their queue stands; one uses
+# a quarter of it.
+bench_paths_neighbour() {
+	local run mbit=1000 bytes=10000000 column path_then='' x count=1 parallel=1 path neighbour
+	path="--rate 1gbit --delay 50ms --queue ${BENCH_QUEUE:-1bdp}"
+	host a b
+	cubic_by_default a b
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		while IFS=, read -r x neighbour <&3; do
+			for column in kernel tcptuned; do
+				row paths_neighbour "$x" "$column" paths_measure
+			done
+		done 3<<-END
+			four that fill the link,--streams 4
+			one with a quarter of it,--bytes 62500 --interval 2
 		END
 	done
 }

@@ -11,7 +11,7 @@ field.py send ADDRESS PORT CONTROL KIND [NUMBER...]
 field.py serve ADDRESS PORT CONTROL     sends as much as each connection asks for
 field.py fetch ADDRESS PORT PAUSE SIZE COUNT [PARALLEL]
                                         COUNT times, pauses and asks for SIZE bytes by new connections, and prints how long
-                                        they took, handshakes included
+                                        they took, handshakes included, and when the last ones began
 Both ends share a clock: two network namespaces of one host do.
 """
 import concurrent.futures
@@ -207,10 +207,11 @@ def fetch(address: str, port: str, pause_s: str, size: str, count: str, parallel
     times = []
     for _ in range(int(count)):
         time.sleep(float(pause_s))
+        began_s = now()
         with concurrent.futures.ThreadPoolExecutor(int(parallel)) as pool:
             times += pool.map(lambda _: fetch_one(address, port, size), range(int(parallel)))
     middle = quantile(times, 0.5)
-    return {"elapsed_s": middle, "times_s": times, "bytes": int(size), "goodput_bps": int(size) * 8 / middle}
+    return {"began_s": began_s, "elapsed_s": middle, "times_s": times, "bytes": int(size), "goodput_bps": int(size) * 8 / middle}
 
 
 if __name__ == "__main__":

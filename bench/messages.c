@@ -1072,9 +1072,9 @@ static enum exit_code sender(void)
 	sum = sum_streams();
 	elapsed = sum.result.last_ns > start_ns ? (sum.result.last_ns - start_ns) / 1e9 : 0;
 	ok = sum.result.bytes == sum.bytes && !sum.result.damaged;
-	printf("{\"ok\": %s, \"elapsed_s\": %.6f, \"bytes\": %llu, \"goodput_bps\": %.0f, "
-	       "\"messages\": %llu, \"streams\": %u, \"verified\": %s, \"bytes_damaged\": %llu",
-	       ok ? "true" : "false", elapsed, (unsigned long long)sum.result.bytes,
+	printf("{\"ok\": %s, \"started_s\": %.6f, \"elapsed_s\": %.6f, \"bytes\": %llu, "
+	       "\"goodput_bps\": %.0f, \"messages\": %llu, \"streams\": %u, \"verified\": %s, \"bytes_damaged\": %llu",
+	       ok ? "true" : "false", start_ns / 1e9, elapsed, (unsigned long long)sum.result.bytes,
 	       elapsed > 0 ? (double)sum.result.bytes * 8 / elapsed : 0,
 	       (unsigned long long)sum.messages, (unsigned int)opt.streams,
 	       opt.verify ? "true" : "false", (unsigned long long)sum.result.damaged);

@@ -225,6 +225,16 @@ def neighbours(rtt_ms: str, since_s: str, *seconds: str) -> dict:
     return result
 
 
+# --- bench_paths.sh ---------------------------------------------------------------------------------
+
+
+def beside_a_fetch() -> dict:
+    """What a neighbour had in the first two seconds of a fetch, and that."""
+    fetch, neighbour = load("transfer.json"), load("neighbour.log")
+    since = fetch["began_s"] - neighbour["started_s"]
+    return fetch | {"neighbour_mbps": mbps(neighbour, since, since + 2)}
+
+
 # --- bench_streams.sh -------------------------------------------------------------------------------
 
 

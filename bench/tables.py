@@ -127,7 +127,7 @@ OUTDATED_BY = {
     **dict.fromkeys(("random_loss", "random_loss_shared"), CHOICE),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
     "slow_reader": (*RULE, "include/tcptuned/algo/reader.h"),
-    **dict.fromkeys(("paths", "paths_changed"),
+    **dict.fromkeys(("paths", "paths_changed", "paths_neighbour"),
                     ("include/tcptuned/algo/path.h", "include/tcptuned/algo/resume.h", "bpf/paths.h", "bpf/cc")),
     "adopt": ("bpf/manage.bpf.c", "bpf/record.h", "daemon/kern"),
     "scrape": ("bpf/scan.bpf.c", "daemon/flows", "daemon/metrics"),
@@ -841,6 +841,12 @@ def check_paths_changed(m):
                         text="{x}: {t} segments sent again, kernel {k} (at most 1.5 times)")
 
 
+def check_paths_neighbour(m):
+    for x in m.xs:
+        yield m.compare("neighbour_mbps", x, "tcptuned", ">=", "kernel", 0.95,
+                        text="{x}: {t} Mbit/s, beside the kernel's {k} (at least 95 %)")
+
+
 def check_budget(m):
     limit = 2560000
     for x in m.xs:
@@ -923,6 +929,11 @@ REST = [
                "median.", field("elapsed_s")),
         retransmits(),
     ], check_paths_changed),
+    Bench("paths_neighbour", "Others on the link meanwhile, 10 MB, 1 Gbit/s, 100 ms", "others", [
+        Metric("neighbour_mbps", "Mbit/s that they have in the first two seconds of the fetch.", field("neighbour_mbps")),
+        Metric("elapsed_s", "Seconds of the fetch.", field("elapsed_s")),
+        retransmits(),
+    ], check_paths_neighbour),
     Bench("budget", "A budget of 2.5 MB for receivers that could take ten times as much: 20 fast streams, 1 Gbit/s, "
           "50 ms", "streams", [
         goodput("Goodput of the fast ones in Mbit/s, alone and with 200 that read 16 kbit/s each:"),
