@@ -123,7 +123,7 @@ OUTDATED_BY = {
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
     **dict.fromkeys(("cost", "cost_connections", "policies", "connections"), ("bpf",)),
-    "streams": (*AUTO, "lib/parallel.c", "lib/tame.c", "lib/advice.c"),
+    "streams": (*AUTO, "streams/model.c", "streams/search.c", "streams/advice.c"),
     **dict.fromkeys(("random_loss", "random_loss_shared"), CHOICE),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
     "slow_reader": (*RULE, "include/tcptuned/algo/reader.h"),

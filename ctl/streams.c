@@ -13,7 +13,7 @@
 #include "commands.h"
 #include "format.h"
 #include "flows/names.h"
-#include "lib/probe.h"
+#include "streams/probe.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 

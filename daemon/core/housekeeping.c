@@ -14,7 +14,7 @@
 #include "host/cgroup.h"
 #include "host/sysctl.h"
 #include "kern/iterators.h"
-#include "paths/streams.h"
+#include "streams/memory.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"

@@ -13,7 +13,7 @@
 
 #include "config/config.h"
 #include "config/options.h"
-#include "flows/groups.h"
+#include "streams/passive.h"
 #include "kern/kernel.h"
 #include "metrics/collect.h"
 #include "metrics/http.h"

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 #include "config/config.h"
-#include "flows/groups.h"
+#include "streams/passive.h"
 #include "kern/kernel.h"
 #include "paths/paths.h"
 

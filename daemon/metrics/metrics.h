@@ -10,7 +10,7 @@
 #include <tcptuned/abi/totals.h>
 
 #include "flows/columns.h"
-#include "flows/groups.h"
+#include "streams/passive.h"
 #include "paths/paths.h"
 
 /* The cost of tcptuned itself; 0: unknown. */

@@ -13,7 +13,7 @@
 
 #include "host/lock.h"
 #include "kern/loader.h"
-#include "paths/streams.h"
+#include "streams/memory.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"

@@ -134,14 +134,6 @@ static int prepare(struct tcptuned_pathdb *db, const char *sql, sqlite3_stmt **r
 	return sqlite3_prepare_v2(db->db, sql, -1, ret, NULL) ? fail(db, err) : 0;
 }
 
-void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret)
-{
-	memset(ret, 0, sizeof(*ret));
-	ret->family = prefix->ipv4 ? AF_INET : AF_INET6;
-	ret->prefix_len = prefix->ipv4 ? prefix->length - 96 : prefix->length;
-	memcpy(ret->prefix, prefix->address + (prefix->ipv4 ? 12 : 0), prefix->ipv4 ? 4 : 16);
-}
-
 int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret)
 {
 	struct tcptuned_prefix prefix;

@@ -68,7 +68,6 @@ int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_pat
 
 /* Parse "192.0.2.0/24" or "2001:db8::/48"; an address is a prefix of full length. 0 or -EINVAL. */
 int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret);
-void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret);
 
 void tcptuned_prefix_format(const struct tcptuned_path_key *key, char ret[TCPTUNED_PREFIX_TEXT]);
 

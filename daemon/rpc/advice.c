@@ -11,7 +11,7 @@
 #include "host/cc.h"
 #include "host/sysctl.h"
 #include "paths/paths.h"
-#include "paths/streams.h"
+#include "streams/memory.h"
 #include "policy/lookup.h"
 #include "rpc/json.h"
 #include "util/cleanup.h"

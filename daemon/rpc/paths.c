@@ -9,7 +9,7 @@
 
 #include "flows/names.h"
 #include "paths/paths.h"
-#include "paths/streams.h"
+#include "streams/memory.h"
 #include "rpc/json.h"
 #include "util/array.h"
 #include "util/cleanup.h"

@@ -113,6 +113,14 @@ void tcptuned_map_address(void *to, unsigned int family, const void *from)
 		memcpy((uint8_t *)to + 12, from, 4);
 }
 
+void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->family = prefix->ipv4 ? AF_INET : AF_INET6;
+	ret->prefix_len = prefix->ipv4 ? prefix->length - 96 : prefix->length;
+	memcpy(ret->prefix, prefix->address + (prefix->ipv4 ? 12 : 0), prefix->ipv4 ? 4 : 16);
+}
+
 void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTUNED_PREFIX_TEXT])
 {
 	char address[INET6_ADDRSTRLEN];

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tcptuned/algo/path.h>
+
 /* The longest text of a prefix, with its NUL. */
 #define TCPTUNED_PREFIX_TEXT 64
 
@@ -36,6 +38,8 @@ void tcptuned_mask_address(uint8_t address[16], unsigned int length);
 
 /* Write the address at @from, of AF_INET or AF_INET6, to the 16 bytes at @to, IPv4 as ::ffff:a.b.c.d. */
 void tcptuned_map_address(void *to, unsigned int family, const void *from);
+
+void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret);
 
 /* The shortest text of @prefix. */
 void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTUNED_PREFIX_TEXT]);

@@ -17,7 +17,7 @@
 #include "kern/loader.h"
 #include "paths/paths.h"
 #include "paths/store.h"
-#include "paths/streams.h"
+#include "streams/memory.h"
 #include "util/clock.h"
 #include "util/log.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What is remembered of parallel connections to a host: how much so many of them carried together, and
- * what limited them. The daemon writes it (daemon/paths/streams.c), and no BPF program reads it. It is in
+ * what limited them. The daemon writes it (streams/memory.c), and no BPF program reads it. It is in
  * a pinned map, so that it outlives the daemon and another process can have it forgotten, as of paths.
  */
 #ifndef TCPTUNED_STREAMS_H

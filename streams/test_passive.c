@@ -3,8 +3,8 @@
 #include <sys/socket.h>
 
 #include "test.h"
-#include "flows/groups.h"
-#include "paths/streams.h"
+#include "streams/passive.h"
+#include "streams/memory.h"
 
 #define HZ	  250
 #define START_NS  1000000000000ull

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "probe.h"
+#include "streams/probe.h"
 
 #define MARK	  "tcptuned"
 #define FORWARD	  "\nto "

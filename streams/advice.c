@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "advice.h"
+#include "streams/advice.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "child.h"
+#include "streams/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

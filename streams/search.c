@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "advice.h"
-#include "child.h"
-#include "probe.h"
-#include "sockets.h"
+#include "streams/advice.h"
+#include "streams/child.h"
+#include "streams/probe.h"
+#include "lib/sockets.h"
 
 #define STREAMS_MAX    128u
 #define OPTIONS_MAX    4096

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What follows from measurements: limits, numbers, and whether anybody else is there. */
 #include "test.h"
-#include "advice.h"
+#include "streams/advice.h"
 
 static const struct tcptuned_tame_options defaults = {
 	.streams_max = 16, .impact_max = 0.1, .gain_min = 0.05};

@@ -4,8 +4,8 @@
  * in which a group was the same connections, none of which waited for its application: measurements
  * of parallel connections. One scan after the other is added, and nothing is kept but sums.
  */
-#ifndef TCPTUNED_FLOWS_GROUPS_H
-#define TCPTUNED_FLOWS_GROUPS_H
+#ifndef TCPTUNED_PASSIVE_H
+#define TCPTUNED_PASSIVE_H
 
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/streams.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "flows/groups.h"
+#include "streams/passive.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "paths/store.h"
 #include "util/ip_prefix.h"
 
 #define GROUPS	 512  /* a power of two */

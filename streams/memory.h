@@ -4,8 +4,8 @@
  * fit of the model of <tcptuned/parallel.h> to it. A level is a number of connections; the levels of one
  * host, direction and congestion control belong together.
  */
-#ifndef TCPTUNED_PATHS_STREAMS_H
-#define TCPTUNED_PATHS_STREAMS_H
+#ifndef TCPTUNED_STREAMS_MEMORY_H
+#define TCPTUNED_STREAMS_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -32,7 +32,7 @@ struct probe_report {
 	char congestion_control[16];
 };
 
-/* A kind of probe, iperf3.c and http.c. */
+/* A kind of probe, probe_iperf3.c and probe_http.c. */
 struct probe_kind {
 	/* The arguments of the child for @run, which free() releases together; NULL: no memory. */
 	char **(*arguments)(const struct probe_run *run);

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "probe.h"
+#include "streams/probe.h"
 
 static int read_text(const struct probe_kind *kind, const struct probe_run *run, const char *text,
 		     struct probe_report *ret, char error[256])

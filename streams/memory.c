@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "paths/streams.h"
+#include "streams/memory.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "probe.h"
+#include "streams/probe.h"
 
 #define CONNECT_TIMEOUT_MS "5000"
 /* One allocation: the pointers, and behind them the numbers. */
