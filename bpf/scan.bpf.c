@@ -25,9 +25,9 @@ struct {
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, TCPTUNED_STREAMS_LEVELS_MAX);
+	__uint(max_entries, TCPTUNED_STREAMS_RECORDS_MAX);
 	__uint(key_size, sizeof(struct tcptuned_streams_key));
-	__uint(value_size, sizeof(struct tcptuned_streams_level));
+	__uint(value_size, sizeof(struct tcptuned_streams_record));
 } streams SEC(".maps");
 
 /* True if the next segment would exceed the peer's window (tcp_snd_wnd_test()). */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
-#include <tcptuned/tame.h>
+#include <tcptuned/streams.h>
 
 #include "client.h"
 #include "commands.h"
@@ -71,7 +71,7 @@ static int parse_number(const char *name, const char *text, const char *suffixes
 #define STREAMS_MAX 128
 
 struct question {
-	struct tcptuned_tame_options options;
+	struct tcptuned_streams_options options;
 	double impact_max; /* as given, while 0 is the default in options */
 	bool passive;
 	const char *url;	 /* or name, or address */
@@ -112,7 +112,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 		probe = strstr(q->destination, "://") ? "http" : "iperf3";
 	q->probe = probe;
 	q->passive = !strcmp(probe, "none");
-	q->options.probe = !strcmp(probe, "http") ? TCPTUNED_TAME_HTTP : TCPTUNED_TAME_IPERF3;
+	q->options.probe = !strcmp(probe, "http") ? TCPTUNED_STREAMS_HTTP : TCPTUNED_STREAMS_IPERF3;
 	if (!q->passive && strcmp(probe, "http") && strcmp(probe, "iperf3"))
 		return USAGE(err, "--probe: %.60s: write iperf3, http or none", probe);
 	if (q->passive)
@@ -124,7 +124,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 					     rows[i].step, rows[i].min, rows[i].max,
 					     &values[rows[i].option], err);
 	q->impact_max = values[MAX_IMPACT];
-	q->options.impact_max = q->impact_max > 0 ? q->impact_max : TCPTUNED_TAME_NO_IMPACT;
+	q->options.impact_max = q->impact_max > 0 ? q->impact_max : TCPTUNED_STREAMS_NO_IMPACT;
 	q->options.bits_per_second = values[WANT];
 	q->options.streams_max = (unsigned int)values[MAX_STREAMS];
 	q->options.seconds_max = (unsigned int)values[TIME];
@@ -149,7 +149,7 @@ static int resolve(struct question *q, struct tcptuned_error *err)
 	if (!q->host[0] || q->host[0] == '-')
 		return USAGE(err, "%.80s: neither a name, an address nor a URL", q->destination);
 	error = ctl_resolve(q->host, q->address);
-	if (error && !q->passive && q->options.probe == TCPTUNED_TAME_HTTP)
+	if (error && !q->passive && q->options.probe == TCPTUNED_STREAMS_HTTP)
 		return 0;
 	if (error)
 		return FAIL(err, EHOSTUNREACH, INTERNAL, "%.80s cannot be resolved: %s", q->host,
@@ -166,7 +166,7 @@ static void warn_of_proxy(const struct question *q)
 	const char *const *name = strncasecmp(q->destination, "https:", 6) ? plain : secure;
 	const char *proxy = NULL, *at;
 
-	if (q->options.probe != TCPTUNED_TAME_HTTP)
+	if (q->options.probe != TCPTUNED_STREAMS_HTTP)
 		return;
 	while (*name && !((proxy = getenv(*name)) && *proxy))
 		name++;
@@ -237,7 +237,7 @@ static double real_of(const json_t *object, const char *name)
 
 /* Advise from what is remembered, as a search does from its probes. Returns false if that is refused. */
 static bool conclude(const struct question *q, const json_t *memory,
-		     struct tcptuned_tame_result *ret)
+		     struct tcptuned_streams_result *ret)
 {
 	json_t *levels = json_object_get(memory, "levels"), *level;
 	size_t i;
@@ -245,10 +245,10 @@ static bool conclude(const struct question *q, const json_t *memory,
 	if (!memory || json_object_get(memory, "refused"))
 		return false;
 	json_array_foreach (levels, i, level) {
-		if (i >= TCPTUNED_TAME_LEVELS ||
+		if (i >= TCPTUNED_STREAMS_LEVELS_MAX ||
 		    ctl_number(level, "streams") > q->options.streams_max)
 			break;
-		ret->levels[ret->levels_len++] = (struct tcptuned_tame_level){
+		ret->levels[ret->levels_len++] = (struct tcptuned_streams_level){
 			.streams = (unsigned int)ctl_number(level, "streams"),
 			.rate = real_of(level, "bits_per_second"),
 			.rate_peak = real_of(level, "peak_bits_per_second"),
@@ -262,10 +262,11 @@ static bool conclude(const struct question *q, const json_t *memory,
 	}
 	snprintf(ret->congestion_control, sizeof(ret->congestion_control), "%s",
 		 ctl_text(memory, "congestion_control"));
-	if (tcptuned_tame_conclude(&q->options, ret))
+	if (tcptuned_streams_conclude(&q->options, ret))
 		return false;
-	ret->end = ret->fastest < ret->levels[ret->levels_len - 1].streams ? TCPTUNED_SEARCH_NO_GAIN
-									   : TCPTUNED_SEARCH_MAX;
+	ret->end = ret->fastest < ret->levels[ret->levels_len - 1].streams
+			   ? TCPTUNED_STREAMS_END_NO_GAIN
+			   : TCPTUNED_STREAMS_END_MAX;
 	return true;
 }
 
@@ -294,8 +295,8 @@ static void print_known(const json_t *known, const struct question *q)
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
-#define LIMIT(id)  [TCPTUNED_TAME_LIMIT_##id]
-#define IMPACT(id) [TCPTUNED_TAME_IMPACT_##id]
+#define LIMIT(id)  [TCPTUNED_STREAMS_LIMIT_##id]
+#define IMPACT(id) [TCPTUNED_STREAMS_IMPACT_##id]
 
 static const struct {
 	const char *word, *sentence, *remedy;
@@ -324,13 +325,13 @@ static const struct {
 };
 
 static const char *const ends[] = {
-	[TCPTUNED_SEARCH_NO_GAIN] = "twice as many gained less than 5 %",
-	[TCPTUNED_SEARCH_IMPACT] = "more were not measured, since others would lose too much",
-	[TCPTUNED_SEARCH_WANTED] = "it carries the rate that is wanted",
-	[TCPTUNED_SEARCH_MAX] = "no more may be measured",
-	[TCPTUNED_SEARCH_BUDGET] =
+	[TCPTUNED_STREAMS_END_NO_GAIN] = "twice as many gained less than 5 %",
+	[TCPTUNED_STREAMS_END_IMPACT] = "more were not measured, since others would lose too much",
+	[TCPTUNED_STREAMS_END_WANTED] = "it carries the rate that is wanted",
+	[TCPTUNED_STREAMS_END_MAX] = "no more may be measured",
+	[TCPTUNED_STREAMS_END_BUDGET] =
 		"the time or the bytes for probes were used up; more may be faster",
-	[TCPTUNED_SEARCH_REFUSED] = "the server refuses more connections",
+	[TCPTUNED_STREAMS_END_REFUSED] = "the server refuses more connections",
 };
 
 static const struct {
@@ -347,11 +348,11 @@ static const struct {
 
 static const char *const confidences[] = {"low", "medium", "high"};
 
-static const char *find_why(const struct tcptuned_tame_result *r, const json_t *memory)
+static const char *find_why(const struct tcptuned_streams_result *r, const json_t *memory)
 {
 	if (!memory)
 		return ends[r->end];
-	if (r->end != TCPTUNED_SEARCH_MAX)
+	if (r->end != TCPTUNED_STREAMS_END_MAX)
 		return "more gained less than 5 %";
 	return json_array_size(json_object_get(memory, "levels")) > r->levels_len
 		       ? "no more are allowed"
@@ -366,7 +367,7 @@ static void print_rate(const char *format, double rate)
 	printf(format, text);
 }
 
-static void print_level(const struct tcptuned_tame_level *level)
+static void print_level(const struct tcptuned_streams_level *level)
 {
 	printf("%8u", level->streams);
 	print_rate("  %13s", level->rate);
@@ -376,9 +377,9 @@ static void print_level(const struct tcptuned_tame_level *level)
 	       limits[level->limit].word);
 }
 
-static void print_limit(const struct tcptuned_tame_result *r)
+static void print_limit(const struct tcptuned_streams_result *r)
 {
-	enum tcptuned_tame_limit limit = r->levels[0].limit;
+	enum tcptuned_streams_limit limit = r->levels[0].limit;
 	const char *remedy = limits[limit].remedy;
 
 	if (r->levels[0].streams > 1)
@@ -386,19 +387,19 @@ static void print_limit(const struct tcptuned_tame_result *r)
 	else
 		printf("\nOne connection is limited by ");
 	if (r->within < r->fastest &&
-	    (limit == TCPTUNED_TAME_LIMIT_LOSS || limit == TCPTUNED_TAME_LIMIT_QUEUE))
+	    (limit == TCPTUNED_STREAMS_LIMIT_LOSS || limit == TCPTUNED_STREAMS_LIMIT_QUEUE))
 		puts("the congestion window: others seem to share the path.");
 	else
 		printf("%s%s%s.\n", limits[limit].sentence, *remedy ? ": " : "", remedy);
 }
 
-static void print_impact(const struct tcptuned_tame_result *r)
+static void print_impact(const struct tcptuned_streams_result *r)
 {
 	if (!r->fit.levels)
 		puts("more connections were not measured");
 	else if (r->fastest == r->levels[0].streams)
 		puts("more connections gain nothing, and take from others");
-	else if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
+	else if (r->impact != TCPTUNED_STREAMS_IMPACT_MODEL)
 		puts(impacts[r->impact].sentence);
 	else if (r->within < r->fastest)
 		printf("others lose %.0f %%, and %.0f %% at %u, %s\n", r->within_impact * 100,
@@ -409,7 +410,7 @@ static void print_impact(const struct tcptuned_tame_result *r)
 }
 
 /* What it is made from, and what it has cost. */
-static void print_basis(const struct tcptuned_tame_result *r, const json_t *memory)
+static void print_basis(const struct tcptuned_streams_result *r, const json_t *memory)
 {
 	printf("\nConfidence %s. ", confidences[r->confidence]);
 	if (memory) {
@@ -425,7 +426,7 @@ static void print_basis(const struct tcptuned_tame_result *r, const json_t *memo
 }
 
 /* @memory: what the levels come from; NULL: they were measured by a search. */
-static void print_advice(const struct question *q, const struct tcptuned_tame_result *r,
+static void print_advice(const struct question *q, const struct tcptuned_streams_result *r,
 			 const json_t *memory)
 {
 	puts(" STREAMS       TOGETHER           EACH     LOSS        RTT     MINRTT  LIMIT");
@@ -445,7 +446,7 @@ static void print_advice(const struct question *q, const struct tcptuned_tame_re
 	print_basis(r, memory);
 }
 
-static json_t *level_json(const struct tcptuned_tame_level *l)
+static json_t *level_json(const struct tcptuned_streams_level *l)
 {
 	return json_pack("{s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:s}", "streams",
 			 (int)l->streams, "bits_per_second", l->rate, "peak_bits_per_second",
@@ -462,7 +463,7 @@ static json_t *number_json(unsigned int streams, double rate, double impact)
 			 "impact", impact);
 }
 
-static void print_json(const struct question *q, const struct tcptuned_tame_result *r,
+static void print_json(const struct question *q, const struct tcptuned_streams_result *r,
 		       const json_t *known, const json_t *memory)
 {
 	json_auto_t *levels = json_array(), *all;
@@ -488,10 +489,10 @@ static void print_json(const struct question *q, const struct tcptuned_tame_resu
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-static void print_progress(const struct tcptuned_tame *tame)
+static void print_progress(const struct tcptuned_streams *search)
 {
 	double rate;
-	unsigned int streams = tcptuned_tame_probing(tame, &rate);
+	unsigned int streams = tcptuned_streams_probing(search, &rate);
 
 	if (!isatty(STDERR_FILENO))
 		return;
@@ -503,25 +504,25 @@ static void print_progress(const struct tcptuned_tame *tame)
 }
 
 /* Wait for the end of the search, or for a signal that ends this process as soon as it is unblocked. */
-static int wait_for_end(struct tcptuned_tame *tame, int signals)
+static int wait_for_end(struct tcptuned_streams *search, int signals)
 {
-	struct pollfd fds[] = {{.fd = tcptuned_tame_fd(tame), .events = POLLIN},
+	struct pollfd fds[] = {{.fd = tcptuned_streams_fd(search), .events = POLLIN},
 			       {.fd = signals, .events = POLLIN}};
 	int error;
 
-	while ((error = tcptuned_tame_step(tame)) == 1) {
-		print_progress(tame);
+	while ((error = tcptuned_streams_step(search)) == 1) {
+		print_progress(search);
 		poll(fds, ARRAY_SIZE(fds), -1);
 		if (fds[1].revents)
 			return -EINTR;
 	}
-	print_progress(tame);
+	print_progress(search);
 	return error;
 }
 
 static int fail_to_start(const struct question *q, int error, struct tcptuned_error *err)
 {
-	const char *program = q->options.probe == TCPTUNED_TAME_HTTP ? "curl" : "iperf3";
+	const char *program = q->options.probe == TCPTUNED_STREAMS_HTTP ? "curl" : "iperf3";
 
 	if (error == -ENOENT)
 		return FAIL(err, ENOENT, INTERNAL,
@@ -551,27 +552,28 @@ static int block_signals(sigset_t *before)
 	return fd;
 }
 
-static int search(struct question *q, struct tcptuned_tame_result *ret, struct tcptuned_error *err)
+static int search(struct question *q, struct tcptuned_streams_result *ret,
+		  struct tcptuned_error *err)
 {
 	sigset_t before;
 	_cleanup_close_ int signals = block_signals(&before);
-	struct tcptuned_tame *tame;
+	struct tcptuned_streams *search;
 	int error;
 
 	if (signals < 0)
 		return FAIL(err, -signals, INTERNAL, "signalfd: %s", strerror(-signals));
 	warn_of_proxy(q);
-	error = tcptuned_tame_start(q->options.probe == TCPTUNED_TAME_HTTP ? q->url : q->host,
-				    &q->options, &tame);
+	error = tcptuned_streams_start(q->options.probe == TCPTUNED_STREAMS_HTTP ? q->url : q->host,
+				       &q->options, &search);
 	if (error) {
 		fail_to_start(q, error, err);
 	} else {
-		error = wait_for_end(tame, signals);
+		error = wait_for_end(search, signals);
 		if (error)
 			FAIL(err, -error, INTERNAL, "%.80s: %s", q->destination,
-			     error == -EINTR ? "interrupted" : tcptuned_tame_error(tame));
-		tcptuned_tame_result(tame, ret);
-		tcptuned_tame_free(tame);
+			     error == -EINTR ? "interrupted" : tcptuned_streams_error(search));
+		tcptuned_streams_result(search, ret);
+		tcptuned_streams_free(search);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return error;
@@ -598,7 +600,7 @@ static int print_refusal(const struct ctl *ctl, const struct question *q, const 
 
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	struct tcptuned_tame_result result = {.size = sizeof(result)};
+	struct tcptuned_streams_result result = {.size = sizeof(result)};
 	json_auto_t *known = NULL, *memory = NULL;
 	_cleanup_free_ char *url = hide_credentials(ctl->arguments[0]);
 	struct question q = {

@@ -21,18 +21,18 @@
 #define STANDING    0.5 /* of the minimum RTT, a queue that bursts of one connection do not explain */
 #define REACHES	    0.9 /* of the highest rate, by one connection in its best second */
 
-static double queue_s(const struct tcptuned_tame_level *level)
+static double queue_s(const struct tcptuned_streams_level *level)
 {
 	return level->rtt_s > 0 && level->rtt_min_s > 0 ? level->rtt_s - level->rtt_min_s : 0;
 }
 
 /* A tenth of the RTT, and a millisecond, are noise. */
-static int has_queue(const struct tcptuned_tame_level *level)
+static int has_queue(const struct tcptuned_streams_level *level)
 {
 	return queue_s(level) > fmax(0.1 * level->rtt_min_s, 1e-3);
 }
 
-static int has_losses(const struct tcptuned_tame_level *level)
+static int has_losses(const struct tcptuned_streams_level *level)
 {
 	return level->loss > LOSS_NONE;
 }
@@ -41,53 +41,54 @@ static int has_losses(const struct tcptuned_tame_level *level)
  * The order is that of the kernel's own account: what a window limits is not limited by the path. A
  * queue that doubles the RTT fills whatever window there is, so that it comes first.
  */
-static enum tcptuned_tame_limit limit_of(const struct tcptuned_tame_level *level)
+static enum tcptuned_streams_limit limit_of(const struct tcptuned_streams_level *level)
 {
 	double windows = has_losses(level) ? MOST_OF_TIME : MUCH_OF_TIME;
 
 	if (level->processor > BUSY)
-		return TCPTUNED_TAME_LIMIT_PROCESSOR;
+		return TCPTUNED_STREAMS_LIMIT_PROCESSOR;
 	if (queue_s(level) > level->rtt_min_s && has_queue(level))
-		return TCPTUNED_TAME_LIMIT_QUEUE;
+		return TCPTUNED_STREAMS_LIMIT_QUEUE;
 	if (level->receiver_window > windows && level->receiver_window > level->send_buffer)
-		return TCPTUNED_TAME_LIMIT_RECEIVER_WINDOW;
+		return TCPTUNED_STREAMS_LIMIT_RECEIVER_WINDOW;
 	if (level->send_buffer > windows)
-		return TCPTUNED_TAME_LIMIT_SEND_BUFFER;
+		return TCPTUNED_STREAMS_LIMIT_SEND_BUFFER;
 	if (level->application > MOST_OF_TIME)
-		return TCPTUNED_TAME_LIMIT_APPLICATION;
+		return TCPTUNED_STREAMS_LIMIT_APPLICATION;
 	if (has_queue(level))
-		return TCPTUNED_TAME_LIMIT_QUEUE;
+		return TCPTUNED_STREAMS_LIMIT_QUEUE;
 	if (has_losses(level))
-		return TCPTUNED_TAME_LIMIT_LOSS;
+		return TCPTUNED_STREAMS_LIMIT_LOSS;
 	if (level->receives || !(level->rtt_s > 0))
-		return TCPTUNED_TAME_LIMIT_UNKNOWN;
-	return TCPTUNED_TAME_LIMIT_CWND;
+		return TCPTUNED_STREAMS_LIMIT_UNKNOWN;
+	return TCPTUNED_STREAMS_LIMIT_CWND;
 }
 
-static int varies(const struct tcptuned_tame_level *level)
+static int varies(const struct tcptuned_streams_level *level)
 {
 	return level->rate_peak >= CONSTANT * level->rate;
 }
 
 /* Whether more are lost than chance explains: by 1.5 times what is two standard deviations above @less. */
-static int loses_more(const struct tcptuned_tame_level *less,
-		      const struct tcptuned_tame_level *more)
+static int loses_more(const struct tcptuned_streams_level *less,
+		      const struct tcptuned_streams_level *more)
 {
 	double chance = less->segments > 0 ? 2 * sqrt(fmax(0, less->loss) / less->segments) : 0;
 
 	return more->loss > fmax(LOSS_RISES * (less->loss + chance), LOSS_NONE);
 }
 
-int advice_is_uncertain(const struct tcptuned_tame_level *level)
+int advice_is_uncertain(const struct tcptuned_streams_level *level)
 {
-	return varies(level) || level->limit == TCPTUNED_TAME_LIMIT_LOSS;
+	return varies(level) || level->limit == TCPTUNED_STREAMS_LIMIT_LOSS;
 }
 
 /* Nothing at this end of the connection limits it. */
-static int is_limited_elsewhere(const struct tcptuned_tame_level *one)
+static int is_limited_elsewhere(const struct tcptuned_streams_level *one)
 {
-	return one->limit == TCPTUNED_TAME_LIMIT_QUEUE || one->limit == TCPTUNED_TAME_LIMIT_CWND ||
-	       (one->limit == TCPTUNED_TAME_LIMIT_UNKNOWN && one->receives);
+	return one->limit == TCPTUNED_STREAMS_LIMIT_QUEUE ||
+	       one->limit == TCPTUNED_STREAMS_LIMIT_CWND ||
+	       (one->limit == TCPTUNED_STREAMS_LIMIT_UNKNOWN && one->receives);
 }
 
 /*
@@ -95,8 +96,8 @@ static int is_limited_elsewhere(const struct tcptuned_tame_level *one)
  * twice as much as one, with the queue that one has. Of one that is received, the sender's buffer is such
  * a limit, too.
  */
-static int is_limit_per_connection(const struct tcptuned_tame_level *one,
-				   const struct tcptuned_tame_level *more)
+static int is_limit_per_connection(const struct tcptuned_streams_level *one,
+				   const struct tcptuned_streams_level *more)
 {
 	double part = more->rate / more->streams / (one->rate / one->streams);
 
@@ -104,9 +105,9 @@ static int is_limit_per_connection(const struct tcptuned_tame_level *one,
 	       more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
 }
 
-void advice_find_limits(struct tcptuned_tame_result *r)
+void advice_find_limits(struct tcptuned_streams_result *r)
 {
-	struct tcptuned_tame_level one;
+	struct tcptuned_streams_level one;
 
 	for (unsigned int i = 0; i < r->levels_len; i++)
 		r->levels[i].limit = limit_of(&r->levels[i]);
@@ -114,12 +115,12 @@ void advice_find_limits(struct tcptuned_tame_result *r)
 	for (unsigned int i = 1; i < r->levels_len; i++)
 		if (r->levels[i].streams > one.streams &&
 		    is_limit_per_connection(&one, &r->levels[i]))
-			r->levels[0].limit = r->levels[i].limit = TCPTUNED_TAME_LIMIT_CONNECTION;
+			r->levels[0].limit = r->levels[i].limit = TCPTUNED_STREAMS_LIMIT_CONNECTION;
 }
 
 /* The first measurement of @streams; NULL: none. */
-static const struct tcptuned_tame_level *level_of(const struct tcptuned_tame_result *r,
-						  unsigned int streams)
+static const struct tcptuned_streams_level *level_of(const struct tcptuned_streams_result *r,
+						     unsigned int streams)
 {
 	for (unsigned int i = 0; i < r->levels_len; i++)
 		if (r->levels[i].streams == streams)
@@ -128,7 +129,7 @@ static const struct tcptuned_tame_level *level_of(const struct tcptuned_tame_res
 }
 
 /* Measured, the mean if several times; or by (10). */
-static double rate_at(const struct tcptuned_tame_result *r, unsigned int streams)
+static double rate_at(const struct tcptuned_streams_result *r, unsigned int streams)
 {
 	unsigned int count = 0;
 	double sum = 0;
@@ -139,11 +140,11 @@ static double rate_at(const struct tcptuned_tame_result *r, unsigned int streams
 		sum += r->levels[i].rate;
 		count++;
 	}
-	return count ? sum / count : tcptuned_parallel_rate(&r->fit, streams);
+	return count ? sum / count : tcptuned_streams_rate(&r->fit, streams);
 }
 
-static void find_fastest(const struct tcptuned_tame_options *options,
-			 struct tcptuned_tame_result *r)
+static void find_fastest(const struct tcptuned_streams_options *options,
+			 struct tcptuned_streams_result *r)
 {
 	r->fastest = r->levels[0].streams;
 	for (unsigned int i = 1; i < r->levels_len; i++)
@@ -153,7 +154,8 @@ static void find_fastest(const struct tcptuned_tame_options *options,
 	r->fastest_rate = rate_at(r, r->fastest);
 }
 
-static void find_wanted(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)
+static void find_wanted(const struct tcptuned_streams_options *options,
+			struct tcptuned_streams_result *r)
 {
 	unsigned int n = r->fit.levels ? 1 : r->levels[0].streams;
 
@@ -166,28 +168,25 @@ static void find_wanted(const struct tcptuned_tame_options *options, struct tcpt
 		r->wanted = n;
 }
 
-static void fit(struct tcptuned_tame_result *r)
+static void fit(struct tcptuned_streams_result *r)
 {
-	struct tcptuned_parallel_level levels[TCPTUNED_TAME_LEVELS] = {};
 	double rtt_min = 0, rtt_max = 0;
 
 	for (unsigned int i = 0; i < r->levels_len; i++) {
 		double rtt = r->levels[i].rtt_min_s;
 
-		levels[i] =
-			(struct tcptuned_parallel_level){r->levels[i].streams, r->levels[i].rate};
 		if (rtt > 0 && (!rtt_min || rtt < rtt_min))
 			rtt_min = rtt;
 		rtt_max = fmax(rtt_max, rtt);
 	}
-	if (!tcptuned_parallel_fit(TCPTUNED_PARALLEL_BEST, levels, r->levels_len, &r->fit))
-		r->confidence = tcptuned_parallel_confidence(
+	if (!tcptuned_streams_fit(TCPTUNED_STREAMS_MODEL_BEST, r->levels, r->levels_len, &r->fit))
+		r->confidence = tcptuned_streams_confidence(
 			&r->fit, r->congestion_control, rtt_min > 0 ? rtt_max / rtt_min - 1 : 0);
 }
 
 /* Whether twice as many carry more without a loss, but not by as much as on a path that has room. */
-static int gains_partly(const struct tcptuned_tame_level *less,
-			const struct tcptuned_tame_level *more)
+static int gains_partly(const struct tcptuned_streams_level *less,
+			const struct tcptuned_streams_level *more)
 {
 	return more->streams == 2 * less->streams && !has_losses(less) && !has_losses(more) &&
 	       is_limited_elsewhere(less) && is_limited_elsewhere(more) &&
@@ -200,12 +199,12 @@ static int gains_partly(const struct tcptuned_tame_level *less,
  * rises. Or each doubling gained a part, three in a row, without a loss, as n / (n + m) does next to m
  * others; alone at most the one or two do that fill the path.
  */
-static int others_give_way(const struct tcptuned_tame_result *r,
-			   const struct tcptuned_tame_level *more)
+static int others_give_way(const struct tcptuned_streams_result *r,
+			   const struct tcptuned_streams_level *more)
 {
 	unsigned int partly = 0;
 
-	for (const struct tcptuned_tame_level *l = &r->levels[1];
+	for (const struct tcptuned_streams_level *l = &r->levels[1];
 	     l < &r->levels[r->levels_len] && l->streams > l[-1].streams; l++) {
 		if (l == more && has_losses(l - 1) && loses_more(l - 1, l) &&
 		    l->rate > RATE_RISES * l[-1].rate)
@@ -226,34 +225,34 @@ static int others_give_way(const struct tcptuned_tame_result *r,
  * and queue were its own. Losses without a queue, while more connections cause a long one, are those of a
  * policer, or of the medium.
  */
-static enum tcptuned_tame_impact find_evidence(const struct tcptuned_tame_result *r,
-					       const struct tcptuned_tame_level *one)
+static enum tcptuned_streams_impact find_evidence(const struct tcptuned_streams_result *r,
+						  const struct tcptuned_streams_level *one)
 {
-	const struct tcptuned_tame_level *more = level_of(r, r->fastest);
+	const struct tcptuned_streams_level *more = level_of(r, r->fastest);
 	int known = one->loss >= 0 && one->rtt_s > 0 && more->loss >= 0 && more->rtt_s > 0;
 
 	if (!known)
-		return TCPTUNED_TAME_IMPACT_MODEL;
+		return TCPTUNED_STREAMS_IMPACT_MODEL;
 	if (!loses_more(one, more) &&
 	    more->rtt_s <= fmax(QUEUE_RISES * one->rtt_s, one->rtt_s + 1e-3))
-		return TCPTUNED_TAME_IMPACT_UNCONGESTED;
+		return TCPTUNED_STREAMS_IMPACT_UNCONGESTED;
 	if (!has_losses(one) && queue_s(one) < STANDING * one->rtt_min_s &&
 	    !others_give_way(r, more))
-		return TCPTUNED_TAME_IMPACT_ALONE;
+		return TCPTUNED_STREAMS_IMPACT_ALONE;
 	if (!has_queue(one) && more->rtt_s > (1 + STANDING) * one->rtt_s)
-		return TCPTUNED_TAME_IMPACT_ALONE;
+		return TCPTUNED_STREAMS_IMPACT_ALONE;
 	if (one->rate_peak >= REACHES * more->rate)
-		return TCPTUNED_TAME_IMPACT_ALONE;
-	return TCPTUNED_TAME_IMPACT_MODEL;
+		return TCPTUNED_STREAMS_IMPACT_ALONE;
+	return TCPTUNED_STREAMS_IMPACT_MODEL;
 }
 
 /* All measurements of one connection: others may have been idle during one of them. */
-static struct tcptuned_tame_level merge_ones(const struct tcptuned_tame_result *r)
+static struct tcptuned_streams_level merge_ones(const struct tcptuned_streams_result *r)
 {
-	struct tcptuned_tame_level one = r->levels[0];
+	struct tcptuned_streams_level one = r->levels[0];
 
 	for (unsigned int i = 1; i < r->levels_len; i++) {
-		const struct tcptuned_tame_level *l = &r->levels[i];
+		const struct tcptuned_streams_level *l = &r->levels[i];
 
 		if (l->streams > 1)
 			continue;
@@ -267,31 +266,34 @@ static struct tcptuned_tame_level merge_ones(const struct tcptuned_tame_result *
 	return one;
 }
 
-static void find_within(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)
+static void find_within(const struct tcptuned_streams_options *options,
+			struct tcptuned_streams_result *r)
 {
-	struct tcptuned_tame_level one = merge_ones(r);
+	struct tcptuned_streams_level one = merge_ones(r);
 
-	r->model_impact = tcptuned_parallel_impact(&r->fit, 1, r->fastest);
+	r->model_impact = tcptuned_streams_impact(&r->fit, 1, r->fastest);
 	if (r->model_impact > IMPACT_NONE)
-		r->impact = TCPTUNED_TAME_IMPACT_MODEL;
+		r->impact = TCPTUNED_STREAMS_IMPACT_MODEL;
 	if (r->model_impact > options->impact_max && one.streams == 1)
 		r->impact = find_evidence(r, &one);
 	r->within = r->fastest;
-	if (r->impact != TCPTUNED_TAME_IMPACT_MODEL)
+	if (r->impact != TCPTUNED_STREAMS_IMPACT_MODEL)
 		return;
-	r->within = tcptuned_parallel_within(&r->fit, options->impact_max, r->fastest);
+	r->within = tcptuned_streams_within(&r->fit, options->impact_max, r->fastest);
 	r->fastest_impact = r->model_impact;
-	r->within_impact = tcptuned_parallel_impact(&r->fit, 1, r->within);
+	r->within_impact = tcptuned_streams_impact(&r->fit, 1, r->within);
 }
 
-void advice_conclude(const struct tcptuned_tame_options *options, struct tcptuned_tame_result *r)
+void advice_conclude(const struct tcptuned_streams_options *options,
+		     struct tcptuned_streams_result *r)
 {
 	advice_find_limits(r);
 	find_fastest(options, r);
 	fit(r);
 	if (r->fit.levels && r->fastest == r->levels[0].streams &&
-	    (is_limited_elsewhere(&r->levels[0]) || r->levels[0].limit == TCPTUNED_TAME_LIMIT_LOSS))
-		r->levels[0].limit = TCPTUNED_TAME_LIMIT_PATH;
+	    (is_limited_elsewhere(&r->levels[0]) ||
+	     r->levels[0].limit == TCPTUNED_STREAMS_LIMIT_LOSS))
+		r->levels[0].limit = TCPTUNED_STREAMS_LIMIT_PATH;
 	r->within = r->fastest;
 	if (r->fit.levels && r->fastest > 1)
 		find_within(options, r);
@@ -299,7 +301,7 @@ void advice_conclude(const struct tcptuned_tame_options *options, struct tcptune
 	find_wanted(options, r);
 }
 
-void advice_copy(struct tcptuned_tame_result *to, const struct tcptuned_tame_result *from)
+void advice_copy(struct tcptuned_streams_result *to, const struct tcptuned_streams_result *from)
 {
 	size_t size = to->size;
 

@@ -3,22 +3,22 @@
 #ifndef TCPTUNED_ADVICE_H
 #define TCPTUNED_ADVICE_H
 
-#include <tcptuned/tame.h>
+#include <tcptuned/streams.h>
 
 /*
  * Whether the rate of @level is uncertain: it varied meanwhile, or connections recovered from losses on a
  * path that was not full.
  */
-int advice_is_uncertain(const struct tcptuned_tame_level *level);
+int advice_is_uncertain(const struct tcptuned_streams_level *level);
 
 /* Set what limits each of the levels of @result. */
-void advice_find_limits(struct tcptuned_tame_result *result);
+void advice_find_limits(struct tcptuned_streams_result *result);
 
 /* Set the advice of @result: all that follows from its levels. */
-void advice_conclude(const struct tcptuned_tame_options *options,
-		     struct tcptuned_tame_result *result);
+void advice_conclude(const struct tcptuned_streams_options *options,
+		     struct tcptuned_streams_result *result);
 
 /* Copy what @to has room for, by its size; what @from does not have is zero. */
-void advice_copy(struct tcptuned_tame_result *to, const struct tcptuned_tame_result *from);
+void advice_copy(struct tcptuned_streams_result *to, const struct tcptuned_streams_result *from);
 
 #endif

@@ -20,8 +20,8 @@
 #define SPREAD_MIN   4 /* the largest number of connections by the smallest */
 #define RESIDUAL_MAX 0.25
 
-void tcptuned_streams_average(struct tcptuned_streams_level *level,
-			      const struct tcptuned_tame_level *window)
+void tcptuned_streams_memory_average(struct tcptuned_streams_record *level,
+				     const struct tcptuned_streams_level *window)
 {
 	double weight = 1.0 / MIN(level->windows + 1, WINDOWS_COUNTED);
 
@@ -38,14 +38,14 @@ void tcptuned_streams_average(struct tcptuned_streams_level *level,
 	level->windows += level->windows < UINT32_MAX;
 }
 
-int tcptuned_streams_add(int map_fd, const struct tcptuned_streams_key *key, __u32 netns,
-			 const struct tcptuned_tame_level *window)
+int tcptuned_streams_memory_add(int map_fd, const struct tcptuned_streams_key *key, __u32 netns,
+				const struct tcptuned_streams_level *window)
 {
-	struct tcptuned_streams_level level;
+	struct tcptuned_streams_record level;
 
 	if (bpf_map_lookup_elem(map_fd, key, &level))
 		memset(&level, 0, sizeof(level));
-	tcptuned_streams_average(&level, window);
+	tcptuned_streams_memory_average(&level, window);
 	level.netns = netns;
 	level.updated_s = (__s64)(tcptuned_clock_ns(CLOCK_BOOTTIME) / 1000000000);
 	return bpf_map_update_elem(map_fd, key, &level, BPF_ANY) ? -errno : 0;
@@ -60,15 +60,15 @@ static int compare(const void *a, const void *b)
 		       ?: (x->streams > y->streams) - (x->streams < y->streams);
 }
 
-int tcptuned_streams_read(int map_fd, struct tcptuned_streams_row **ret, size_t *ret_len,
-			  struct tcptuned_error *err)
+int tcptuned_streams_memory_read(int map_fd, struct tcptuned_streams_row **ret, size_t *ret_len,
+				 struct tcptuned_error *err)
 {
 	_cleanup_free_ struct tcptuned_streams_key *keys =
-		calloc(TCPTUNED_STREAMS_LEVELS_MAX, sizeof(*keys));
-	_cleanup_free_ struct tcptuned_streams_level *levels =
-		calloc(TCPTUNED_STREAMS_LEVELS_MAX, sizeof(*levels));
-	struct tcptuned_streams_row *rows = calloc(TCPTUNED_STREAMS_LEVELS_MAX, sizeof(*rows));
-	__u32 position, count = TCPTUNED_STREAMS_LEVELS_MAX;
+		calloc(TCPTUNED_STREAMS_RECORDS_MAX, sizeof(*keys));
+	_cleanup_free_ struct tcptuned_streams_record *levels =
+		calloc(TCPTUNED_STREAMS_RECORDS_MAX, sizeof(*levels));
+	struct tcptuned_streams_row *rows = calloc(TCPTUNED_STREAMS_RECORDS_MAX, sizeof(*rows));
+	__u32 position, count = TCPTUNED_STREAMS_RECORDS_MAX;
 
 	if (!keys || !levels || !rows ||
 	    (bpf_map_lookup_batch(map_fd, NULL, &position, keys, levels, &count, NULL) &&
@@ -85,7 +85,7 @@ int tcptuned_streams_read(int map_fd, struct tcptuned_streams_row **ret, size_t 
 	return 0;
 }
 
-size_t tcptuned_streams_together(const struct tcptuned_streams_row *rows, size_t len)
+size_t tcptuned_streams_memory_together(const struct tcptuned_streams_row *rows, size_t len)
 {
 	size_t n = 0;
 
@@ -95,17 +95,18 @@ size_t tcptuned_streams_together(const struct tcptuned_streams_row *rows, size_t
 	return n;
 }
 
-bool tcptuned_streams_fit(const struct tcptuned_streams_row *rows, size_t len,
-			  struct tcptuned_parallel_fit *ret, char ret_why[TCPTUNED_STREAMS_REFUSAL])
+bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t len,
+				 struct tcptuned_streams_fit *ret,
+				 char ret_why[TCPTUNED_STREAMS_REFUSAL])
 {
-	struct tcptuned_parallel_level levels[TCPTUNED_LEVELS_MAX];
+	struct tcptuned_streams_level levels[TCPTUNED_STREAMS_LEVELS_MAX];
 	unsigned long long windows = 0;
 
 #define REFUSE(...) (snprintf(ret_why, TCPTUNED_STREAMS_REFUSAL, __VA_ARGS__), false)
-	len = MIN(len, TCPTUNED_LEVELS_MAX);
+	len = MIN(len, TCPTUNED_STREAMS_LEVELS_MAX);
 	for (size_t i = 0; i < len; i++) {
-		levels[i] =
-			(struct tcptuned_parallel_level){rows[i].key.streams, rows[i].level.rate};
+		levels[i] = (struct tcptuned_streams_level){.streams = rows[i].key.streams,
+							    .rate = rows[i].level.rate};
 		windows += rows[i].level.windows;
 	}
 	if (len < LEVELS_MIN)
@@ -117,7 +118,7 @@ bool tcptuned_streams_fit(const struct tcptuned_streams_row *rows, size_t len,
 		return REFUSE("from %u to %u connections seen, and the largest number has to be "
 			      "%d times the smallest",
 			      levels[0].streams, levels[len - 1].streams, SPREAD_MIN);
-	if (tcptuned_parallel_fit(TCPTUNED_PARALLEL_BEST, levels, len, ret))
+	if (tcptuned_streams_fit(TCPTUNED_STREAMS_MODEL_BEST, levels, len, ret))
 		return REFUSE("the model cannot be fitted");
 	if (ret->residual > RESIDUAL_MAX)
 		return REFUSE("the fit is off by %.0f %%, and by at most %.0f %% is needed",

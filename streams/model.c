@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include <tcptuned/parallel.h>
+#include <tcptuned/streams.h>
 
 #include <errno.h>
 #include <math.h>
@@ -10,13 +10,13 @@
 
 /* Which of n^2, n and 1 a model has, as bits 0, 1 and 2. */
 static const unsigned int terms_of[] = {
-	[TCPTUNED_PARALLEL_PARTIAL] = 1 | 4,
-	[TCPTUNED_PARALLEL_FULL] = 1 | 2 | 4,
-	[TCPTUNED_PARALLEL_LINEAR] = 2 | 4,
-	[TCPTUNED_PARALLEL_BEST] = 0, /* by the number of levels */
+	[TCPTUNED_STREAMS_MODEL_PARTIAL] = 1 | 4,
+	[TCPTUNED_STREAMS_MODEL_FULL] = 1 | 2 | 4,
+	[TCPTUNED_STREAMS_MODEL_LINEAR] = 2 | 4,
+	[TCPTUNED_STREAMS_MODEL_BEST] = 0, /* by the number of levels */
 };
 
-static double polynomial(const struct tcptuned_parallel_fit *fit, double n)
+static double polynomial(const struct tcptuned_streams_fit *fit, double n)
 {
 	return (fit->a * n + fit->b) * n + fit->c;
 }
@@ -58,7 +58,7 @@ static int solve(double m[TERMS][TERMS], double v[TERMS], unsigned int use)
 }
 
 /* Least squares of the relative errors of p'_n = n^2 / rate^2 (10), with the terms @use. */
-static int least_squares(const struct tcptuned_parallel_level *levels, size_t len, unsigned int use,
+static int least_squares(const struct tcptuned_streams_level *levels, size_t len, unsigned int use,
 			 double ret[TERMS])
 {
 	double m[TERMS][TERMS] = {};
@@ -83,11 +83,11 @@ static int least_squares(const struct tcptuned_parallel_level *levels, size_t le
 }
 
 /* The number of different levels; 0: one of them makes no sense. */
-static unsigned int count_levels(const struct tcptuned_parallel_level *levels, size_t len)
+static unsigned int count_levels(const struct tcptuned_streams_level *levels, size_t len)
 {
 	unsigned int count = 0;
 
-	if (len > TCPTUNED_LEVELS_MAX)
+	if (len > TCPTUNED_STREAMS_LEVELS_MAX)
 		return 0;
 	for (size_t i = 0, j; i < len; i++) {
 		if (!levels[i].streams || levels[i].streams > TCPTUNED_STREAMS_MAX ||
@@ -100,14 +100,14 @@ static unsigned int count_levels(const struct tcptuned_parallel_level *levels, s
 	return count;
 }
 
-static void describe(struct tcptuned_parallel_fit *fit,
-		     const struct tcptuned_parallel_level *levels, size_t len)
+static void describe(struct tcptuned_streams_fit *fit, const struct tcptuned_streams_level *levels,
+		     size_t len)
 {
 	double sum = 0;
 
 	fit->streams_min = fit->streams_max = levels[0].streams;
 	for (size_t i = 0; i < len; i++) {
-		double error = tcptuned_parallel_rate(fit, levels[i].streams) / levels[i].rate - 1;
+		double error = tcptuned_streams_rate(fit, levels[i].streams) / levels[i].rate - 1;
 
 		sum += error * error;
 		if (levels[i].streams < fit->streams_min)
@@ -118,9 +118,9 @@ static void describe(struct tcptuned_parallel_fit *fit,
 	fit->residual = sqrt(sum / (double)len);
 }
 
-int tcptuned_parallel_fit(enum tcptuned_parallel_model model,
-			  const struct tcptuned_parallel_level *levels, size_t len,
-			  struct tcptuned_parallel_fit *ret)
+int tcptuned_streams_fit(enum tcptuned_streams_model model,
+			 const struct tcptuned_streams_level *levels, size_t len,
+			 struct tcptuned_streams_fit *ret)
 {
 	unsigned int count, use, negative;
 	double term[TERMS];
@@ -131,8 +131,9 @@ int tcptuned_parallel_fit(enum tcptuned_parallel_model model,
 	count = count_levels(levels, len);
 	if (!count)
 		return -EINVAL;
-	if (model == TCPTUNED_PARALLEL_BEST)
-		model = count < BEST_FULL ? TCPTUNED_PARALLEL_PARTIAL : TCPTUNED_PARALLEL_FULL;
+	if (model == TCPTUNED_STREAMS_MODEL_BEST)
+		model = count < BEST_FULL ? TCPTUNED_STREAMS_MODEL_PARTIAL
+					  : TCPTUNED_STREAMS_MODEL_FULL;
 	use = terms_of[model];
 	if (count < (unsigned int)__builtin_popcount(use))
 		return -ENODATA;
@@ -146,33 +147,33 @@ int tcptuned_parallel_fit(enum tcptuned_parallel_model model,
 				negative = 1u << i;
 		use &= ~negative;
 	} while (negative);
-	*ret = (struct tcptuned_parallel_fit){
+	*ret = (struct tcptuned_streams_fit){
 		.a = term[0], .b = term[1], .c = term[2], .levels = count};
 	describe(ret, levels, len);
 	return 0;
 }
 
-double tcptuned_parallel_rate(const struct tcptuned_parallel_fit *fit, unsigned int streams)
+double tcptuned_streams_rate(const struct tcptuned_streams_fit *fit, unsigned int streams)
 {
 	return streams ? streams / sqrt(polynomial(fit, streams)) : 0;
 }
 
-double tcptuned_parallel_impact(const struct tcptuned_parallel_fit *fit, unsigned int from,
-				unsigned int to)
+double tcptuned_streams_impact(const struct tcptuned_streams_fit *fit, unsigned int from,
+			       unsigned int to)
 {
 	return to ? 1 - sqrt(polynomial(fit, from) / polynomial(fit, to)) : 0;
 }
 
 /* The impact never falls with the number, so that a binary search finds it. */
-unsigned int tcptuned_parallel_within(const struct tcptuned_parallel_fit *fit, double impact,
-				      unsigned int max)
+unsigned int tcptuned_streams_within(const struct tcptuned_streams_fit *fit, double impact,
+				     unsigned int max)
 {
 	unsigned int low = 1, high = max < TCPTUNED_STREAMS_MAX ? max : TCPTUNED_STREAMS_MAX;
 
 	while (low < high) {
 		unsigned int middle = (low + high + 1) / 2;
 
-		if (tcptuned_parallel_impact(fit, 1, middle) <= impact)
+		if (tcptuned_streams_impact(fit, 1, middle) <= impact)
 			low = middle;
 		else
 			high = middle - 1;
@@ -180,13 +181,13 @@ unsigned int tcptuned_parallel_within(const struct tcptuned_parallel_fit *fit, d
 	return low;
 }
 
-unsigned int tcptuned_parallel_enough(const struct tcptuned_parallel_fit *fit, double gain,
-				      unsigned int max)
+unsigned int tcptuned_streams_enough(const struct tcptuned_streams_fit *fit, double gain,
+				     unsigned int max)
 {
 	unsigned int n = 1;
 
 	while (n < max && n < TCPTUNED_STREAMS_MAX &&
-	       tcptuned_parallel_rate(fit, n + 1) >= (1 + gain) * tcptuned_parallel_rate(fit, n))
+	       tcptuned_streams_rate(fit, n + 1) >= (1 + gain) * tcptuned_streams_rate(fit, n))
 		n++;
 	return n;
 }
@@ -196,31 +197,31 @@ static int is_loss_based(const char *name)
 	return name && (!strcmp(name, "reno") || !strcmp(name, "cubic") || !strcmp(name, "bitcp"));
 }
 
-enum tcptuned_confidence tcptuned_parallel_confidence(const struct tcptuned_parallel_fit *fit,
-						      const char *congestion_control,
-						      double rtt_spread)
+enum tcptuned_streams_confidence tcptuned_streams_confidence(const struct tcptuned_streams_fit *fit,
+							     const char *congestion_control,
+							     double rtt_spread)
 {
 	if (fit->residual > 0.25 || !is_loss_based(congestion_control))
-		return TCPTUNED_CONFIDENCE_LOW;
+		return TCPTUNED_STREAMS_CONFIDENCE_LOW;
 	if (fit->residual > 0.1 || fit->levels < 3 || fit->streams_max < 4 * fit->streams_min ||
 	    rtt_spread > 1.0 / 3)
-		return TCPTUNED_CONFIDENCE_MEDIUM;
-	return TCPTUNED_CONFIDENCE_HIGH;
+		return TCPTUNED_STREAMS_CONFIDENCE_MEDIUM;
+	return TCPTUNED_STREAMS_CONFIDENCE_HIGH;
 }
 
-double tcptuned_parallel_mathis(double mss, double rtt_s, double loss, double acked)
+double tcptuned_streams_mathis(double mss, double rtt_s, double loss, double acked)
 {
 	return mss / (rtt_s * sqrt(2 * acked * loss / 3));
 }
 
-double tcptuned_parallel_padhye(double mss, double rtt_s, double loss, double acked, double rto_s)
+double tcptuned_streams_padhye(double mss, double rtt_s, double loss, double acked, double rto_s)
 {
 	double timeouts = fmin(1, 3 * sqrt(3 * acked * loss / 8)) * loss * (1 + 32 * loss * loss);
 
 	return mss / (rtt_s * sqrt(2 * acked * loss / 3) + rto_s * timeouts);
 }
 
-double tcptuned_parallel_hacker(double mss, double rtt_s, const double *loss, size_t len)
+double tcptuned_streams_hacker(double mss, double rtt_s, const double *loss, size_t len)
 {
 	double sum = 0;
 
@@ -229,7 +230,7 @@ double tcptuned_parallel_hacker(double mss, double rtt_s, const double *loss, si
 	return mss / rtt_s * sum;
 }
 
-unsigned int tcptuned_search_next(const struct tcptuned_search *search)
+unsigned int tcptuned_streams_doubling_next(const struct tcptuned_streams_doubling *search)
 {
 	unsigned int next = search->len ? 2 * search->levels[search->len - 1].streams : 1;
 
@@ -237,7 +238,7 @@ unsigned int tcptuned_search_next(const struct tcptuned_search *search)
 }
 
 /* The path is another one if its RTT differs by 30 % and a millisecond from an earlier one. */
-static int path_changed(struct tcptuned_search *search, double rtt_s)
+static int path_changed(struct tcptuned_streams_doubling *search, double rtt_s)
 {
 	if (rtt_s <= 0)
 		return 0;
@@ -249,7 +250,7 @@ static int path_changed(struct tcptuned_search *search, double rtt_s)
 }
 
 /* Whether a doubling that gained too little ends the search; one of an @uncertain rate does not, once. */
-static int is_believed(struct tcptuned_search *search, int uncertain)
+static int is_believed(struct tcptuned_streams_doubling *search, int uncertain)
 {
 	if (!uncertain || search->doubted)
 		return 1;
@@ -257,29 +258,31 @@ static int is_believed(struct tcptuned_search *search, int uncertain)
 	return 0;
 }
 
-enum tcptuned_search_end tcptuned_search_add(struct tcptuned_search *search, double rate,
-					     double rtt_s, int uncertain)
+enum tcptuned_streams_end tcptuned_streams_doubling_add(struct tcptuned_streams_doubling *search,
+							double rate, double rtt_s, int uncertain)
 {
-	struct tcptuned_parallel_level *level = &search->levels[search->len], *before = level - 1;
-	struct tcptuned_parallel_fit fit;
+	struct tcptuned_streams_level *level = &search->levels[search->len], *before = level - 1;
+	struct tcptuned_streams_fit fit;
 	int either_uncertain = uncertain || search->uncertain;
 
-	*level = (struct tcptuned_parallel_level){tcptuned_search_next(search), rate};
+	*level = (struct tcptuned_streams_level){.streams = tcptuned_streams_doubling_next(search),
+						 .rate = rate};
 	search->len++;
 	search->uncertain = uncertain;
 	if (path_changed(search, rtt_s))
-		return TCPTUNED_SEARCH_CHANGED;
+		return TCPTUNED_STREAMS_END_CHANGED;
 	if (search->wanted && rate >= search->wanted)
-		return TCPTUNED_SEARCH_WANTED;
+		return TCPTUNED_STREAMS_END_WANTED;
 	if (search->len > 1 && level->streams == 2 * before->streams &&
 	    rate < (1 + search->gain) * before->rate && is_believed(search, either_uncertain))
-		return TCPTUNED_SEARCH_NO_GAIN;
+		return TCPTUNED_STREAMS_END_NO_GAIN;
 	if (search->len > 1 &&
-	    !tcptuned_parallel_fit(TCPTUNED_PARALLEL_BEST, search->levels, search->len, &fit) &&
-	    tcptuned_parallel_impact(&fit, 1, tcptuned_search_next(search)) > search->impact)
-		return TCPTUNED_SEARCH_IMPACT;
+	    !tcptuned_streams_fit(TCPTUNED_STREAMS_MODEL_BEST, search->levels, search->len, &fit) &&
+	    tcptuned_streams_impact(&fit, 1, tcptuned_streams_doubling_next(search)) >
+		    search->impact)
+		return TCPTUNED_STREAMS_END_IMPACT;
 	if (level->streams >= search->streams_max ||
 	    search->len == sizeof(search->levels) / sizeof(*search->levels))
-		return TCPTUNED_SEARCH_MAX;
-	return TCPTUNED_SEARCH_GOES_ON;
+		return TCPTUNED_STREAMS_END_MAX;
+	return TCPTUNED_STREAMS_END_GOES_ON;
 }

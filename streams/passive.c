@@ -51,31 +51,31 @@ struct group {
 	__u32 rtts;
 };
 
-struct tcptuned_groups {
-	struct tcptuned_group_stats stats;
+struct tcptuned_passive {
+	struct tcptuned_passive_stats stats;
 	__u64 scan;
 	__u64 now_ns;
 	struct group group[GROUPS];
 };
 
-struct tcptuned_groups *tcptuned_groups_new(void)
+struct tcptuned_passive *tcptuned_passive_new(void)
 {
-	return calloc(1, sizeof(struct tcptuned_groups));
+	return calloc(1, sizeof(struct tcptuned_passive));
 }
 
-void tcptuned_groups_free(struct tcptuned_groups *groups)
+void tcptuned_passive_free(struct tcptuned_passive *groups)
 {
 	free(groups);
 }
 
-const struct tcptuned_group_stats *tcptuned_groups_stats(const struct tcptuned_groups *groups)
+const struct tcptuned_passive_stats *tcptuned_passive_stats(const struct tcptuned_passive *groups)
 {
 	return &groups->stats;
 }
 
 /* ---- a scan ------------------------------------------------------------------------------------ */
 
-void tcptuned_groups_begin(struct tcptuned_groups *groups, __u64 now_ns)
+void tcptuned_passive_begin(struct tcptuned_passive *groups, __u64 now_ns)
 {
 	groups->scan++;
 	groups->now_ns = now_ns;
@@ -111,7 +111,7 @@ static struct identity identify(const struct tcptuned_flow_record *r)
 }
 
 /* The group's slot, or one in place of the group that was not seen for longest; NULL: there is none. */
-static struct group *find_group(struct tcptuned_groups *groups, const struct identity *identity)
+static struct group *find_group(struct tcptuned_passive *groups, const struct identity *identity)
 {
 	__u64 slot = HASH(HASH_BEGIN, *identity);
 	struct group *group, *oldest = NULL;
@@ -131,7 +131,7 @@ static struct group *find_group(struct tcptuned_groups *groups, const struct ide
 }
 
 /* The longest time without data until now, as far back as right-sizing remembers, about a second. */
-static __u64 longest_pause_us(const struct tcptuned_groups *groups, const struct rightsize *rcv)
+static __u64 longest_pause_us(const struct tcptuned_passive *groups, const struct rightsize *rcv)
 {
 	__u64 now_us = groups->now_ns / 1000;
 	__u64 lasts_us = rcv->seen_us && now_us > rcv->seen_us ? now_us - rcv->seen_us : 0;
@@ -143,7 +143,7 @@ static __u64 longest_pause_us(const struct tcptuned_groups *groups, const struct
  * True if a connection has waited for its application. Of a sender, what is between two scans is seen
  * by the time that it was busy. Of a receiver, only pauses and a slow reader at this host are seen.
  */
-static bool waits(const struct tcptuned_groups *groups, const struct tcptuned_flow_record *r,
+static bool waits(const struct tcptuned_passive *groups, const struct tcptuned_flow_record *r,
 		  bool receives)
 {
 	/* The smoothed RTT of a receiver includes the pauses. */
@@ -177,7 +177,8 @@ static void add(struct sums *sums, const struct tcptuned_flow_record *r, bool re
 		sums->rtt_min_s = min_rtt_us / 1e6;
 }
 
-void tcptuned_groups_add(struct tcptuned_groups *groups, const struct tcptuned_flow_record *record)
+void tcptuned_passive_add(struct tcptuned_passive *groups,
+			  const struct tcptuned_flow_record *record)
 {
 	struct identity identity = identify(record);
 	struct group *group;
@@ -210,7 +211,7 @@ void tcptuned_groups_add(struct tcptuned_groups *groups, const struct tcptuned_f
 
 /* ---- windows ----------------------------------------------------------------------------------- */
 
-static void begin_window(const struct tcptuned_groups *groups, struct group *group)
+static void begin_window(const struct tcptuned_passive *groups, struct group *group)
 {
 	group->first = group->now;
 	group->first_ns = groups->now_ns;
@@ -220,8 +221,8 @@ static void begin_window(const struct tcptuned_groups *groups, struct group *gro
 }
 
 /* Describe the window that ends now. Returns false if it is no measurement. */
-static bool measure(const struct tcptuned_groups *groups, const struct group *group,
-		    struct tcptuned_tame_level *ret)
+static bool measure(const struct tcptuned_passive *groups, const struct group *group,
+		    struct tcptuned_streams_level *ret)
 {
 	const struct sums *from = &group->first, *to = &group->now;
 	double seconds = (double)(groups->now_ns - group->first_ns) / 1e9;
@@ -230,7 +231,7 @@ static bool measure(const struct tcptuned_groups *groups, const struct group *gr
 	if (to->waits || to->mixed || to->bytes <= from->bytes || to->segments <= from->segments ||
 	    to->resent < from->resent || to->streams > TCPTUNED_STREAMS_MAX || !(all > 0))
 		return false;
-	*ret = (struct tcptuned_tame_level){
+	*ret = (struct tcptuned_streams_level){
 		.streams = to->streams,
 		.rate = 8 * (double)(to->bytes - from->bytes) / seconds,
 		.loss = (double)(to->resent - from->resent) /
@@ -240,7 +241,7 @@ static bool measure(const struct tcptuned_groups *groups, const struct group *gr
 		.receives = (int)group->identity.receives,
 	};
 	if (ret->receives && seconds > PAUSES_KNOWN_S &&
-	    seconds > 2 * TCPTUNED_WINDOW_RTTS * to->rtt_max_s)
+	    seconds > 2 * TCPTUNED_PASSIVE_WINDOW_RTTS * to->rtt_max_s)
 		return false;
 	if (ret->receives) {
 		ret->receiver_window = ret->rate / 8 * ret->rtt_s >
@@ -253,10 +254,10 @@ static bool measure(const struct tcptuned_groups *groups, const struct group *gr
 	return (all - (double)(to->busy - from->busy)) * to->streams <= (1 - BUSY_MIN) * all;
 }
 
-static void end_window(struct tcptuned_groups *groups, struct group *group,
-		       tcptuned_window_measured measured, void *ctx)
+static void end_window(struct tcptuned_passive *groups, struct group *group,
+		       tcptuned_passive_measured measured, void *ctx)
 {
-	struct tcptuned_tame_level window;
+	struct tcptuned_streams_level window;
 	struct tcptuned_streams_key key;
 
 	if (!measure(groups, group, &window)) {
@@ -272,8 +273,8 @@ static void end_window(struct tcptuned_groups *groups, struct group *group,
 	measured(ctx, &key, group->netns, &window);
 }
 
-static void end_scan_of(struct tcptuned_groups *groups, struct group *group,
-			tcptuned_window_measured measured, void *ctx)
+static void end_scan_of(struct tcptuned_passive *groups, struct group *group,
+			tcptuned_passive_measured measured, void *ctx)
 {
 	__u64 ns = groups->now_ns - group->first_ns;
 
@@ -284,15 +285,16 @@ static void end_scan_of(struct tcptuned_groups *groups, struct group *group,
 	}
 	group->rtt_s += group->now.rtt_s;
 	group->rtts += group->now.streams;
-	if (!group->now.waits && (ns < TCPTUNED_WINDOW_NS ||
-				  (double)ns < TCPTUNED_WINDOW_RTTS * group->now.rtt_max_s * 1e9))
+	if (!group->now.waits &&
+	    (ns < TCPTUNED_PASSIVE_WINDOW_NS ||
+	     (double)ns < TCPTUNED_PASSIVE_WINDOW_RTTS * group->now.rtt_max_s * 1e9))
 		return;
 	end_window(groups, group, measured, ctx);
 	begin_window(groups, group);
 }
 
-void tcptuned_groups_end(struct tcptuned_groups *groups, tcptuned_window_measured measured,
-			 void *ctx)
+void tcptuned_passive_end(struct tcptuned_passive *groups, tcptuned_passive_measured measured,
+			  void *ctx)
 {
 	for (size_t i = 0; i < GROUPS; i++)
 		if (groups->group[i].scan == groups->scan)

@@ -9,36 +9,37 @@
 
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/streams.h>
-#include <tcptuned/tame.h>
+#include <tcptuned/streams.h>
 
 /* A window is this long, and as many of its group's largest round-trip time. */
-#define TCPTUNED_WINDOW_NS   2000000000ull
-#define TCPTUNED_WINDOW_RTTS 20
+#define TCPTUNED_PASSIVE_WINDOW_NS   2000000000ull
+#define TCPTUNED_PASSIVE_WINDOW_RTTS 20
 
-struct tcptuned_groups;
+struct tcptuned_passive;
 
 /* For the metrics. */
-struct tcptuned_group_stats {
+struct tcptuned_passive_stats {
 	__u64 groups;	/* in the last scan */
 	__u64 measured; /* windows that were measurements */
 	__u64 refused; /* ... in which a connection waited for its application, or what they were differs */
 };
 
-struct tcptuned_groups *tcptuned_groups_new(void);
-void tcptuned_groups_free(struct tcptuned_groups *groups);
+struct tcptuned_passive *tcptuned_passive_new(void);
+void tcptuned_passive_free(struct tcptuned_passive *groups);
 
 /* Begin a scan at @now_ns, CLOCK_MONOTONIC. */
-void tcptuned_groups_begin(struct tcptuned_groups *groups, __u64 now_ns);
+void tcptuned_passive_begin(struct tcptuned_passive *groups, __u64 now_ns);
 
 /* Add a connection that has carried data since the scan before. */
-void tcptuned_groups_add(struct tcptuned_groups *groups, const struct tcptuned_flow_record *record);
+void tcptuned_passive_add(struct tcptuned_passive *groups,
+			  const struct tcptuned_flow_record *record);
 
 /* End the scan. @measured is called for each window that has ended as a measurement. */
-typedef void (*tcptuned_window_measured)(void *ctx, const struct tcptuned_streams_key *key,
-					 __u32 netns, const struct tcptuned_tame_level *window);
-void tcptuned_groups_end(struct tcptuned_groups *groups, tcptuned_window_measured measured,
-			 void *ctx);
+typedef void (*tcptuned_passive_measured)(void *ctx, const struct tcptuned_streams_key *key,
+					  __u32 netns, const struct tcptuned_streams_level *window);
+void tcptuned_passive_end(struct tcptuned_passive *groups, tcptuned_passive_measured measured,
+			  void *ctx);
 
-const struct tcptuned_group_stats *tcptuned_groups_stats(const struct tcptuned_groups *groups);
+const struct tcptuned_passive_stats *tcptuned_passive_stats(const struct tcptuned_passive *groups);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include <tcptuned/tame.h>
+#include <tcptuned/streams.h>
 
 struct probe_run {
 	const char *destination; /* host of iperf3, or URL */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include <tcptuned/tame.h>
+#include <tcptuned/streams.h>
 
 #include <errno.h>
 #include <math.h>
@@ -51,12 +51,12 @@ struct samples {
 	int err;
 };
 
-struct tcptuned_tame {
+struct tcptuned_streams {
 	char *destination, *congestion_control;
-	struct tcptuned_tame_options options;
+	struct tcptuned_streams_options options;
 	const struct probe_kind *kind;
-	struct tcptuned_search search;
-	struct tcptuned_tame_result result;
+	struct tcptuned_streams_doubling doubling;
+	struct tcptuned_streams_result result;
 	struct probe_run run; /* that is being measured */
 	struct child child;
 	struct samples samples;
@@ -68,7 +68,7 @@ struct tcptuned_tame {
 	int epoll, timer;
 	unsigned int checks; /* measurements of one connection after the search */
 	int varies;	     /* they differ by more than CHANGE */
-	int status;	     /* what tcptuned_tame_step() returns */
+	int status;	     /* what tcptuned_streams_step() returns */
 	char error[256];
 };
 
@@ -80,15 +80,15 @@ static double now_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static int are_valid(const struct tcptuned_tame_options *o)
+static int are_valid(const struct tcptuned_streams_options *o)
 {
-	return (unsigned int)o->probe <= TCPTUNED_TAME_HTTP && o->port <= 65535 &&
+	return (unsigned int)o->probe <= TCPTUNED_STREAMS_HTTP && o->port <= 65535 &&
 	       o->streams_max <= STREAMS_MAX && o->probe_seconds <= 3600 &&
 	       o->seconds_max <= 86400 && o->bytes_max >= 0 && o->bits_per_second >= 0 &&
 	       o->impact_max >= 0 && o->impact_max <= 1 && o->gain_min >= 0 && o->gain_min <= 1;
 }
 
-static void set_defaults(struct tcptuned_tame_options *o)
+static void set_defaults(struct tcptuned_streams_options *o)
 {
 	o->port = o->port ? o->port : 5201;
 	o->streams_max = o->streams_max ? o->streams_max : 16;
@@ -98,7 +98,7 @@ static void set_defaults(struct tcptuned_tame_options *o)
 	o->gain_min = o->gain_min > 0 ? o->gain_min : 0.05;
 }
 
-static int watch(const struct tcptuned_tame *t, int fd)
+static int watch(const struct tcptuned_streams *t, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 
@@ -106,7 +106,8 @@ static int watch(const struct tcptuned_tame *t, int fd)
 }
 
 /* Copies the options of a caller that may know fewer or more of them, and sets defaults. */
-static int read_options(const struct tcptuned_tame_options *from, struct tcptuned_tame_options *to)
+static int read_options(const struct tcptuned_streams_options *from,
+			struct tcptuned_streams_options *to)
 {
 	size_t size = from->size;
 
@@ -125,15 +126,15 @@ static int read_options(const struct tcptuned_tame_options *from, struct tcptune
 	return 0;
 }
 
-int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
-			   struct tcptuned_tame_result *result)
+int tcptuned_streams_conclude(const struct tcptuned_streams_options *options,
+			      struct tcptuned_streams_result *result)
 {
-	struct tcptuned_tame_result r = {.size = sizeof(r)};
-	struct tcptuned_tame_options o;
+	struct tcptuned_streams_result r = {.size = sizeof(r)};
+	struct tcptuned_streams_options o;
 	int err = read_options(options, &o);
 
 	advice_copy(&r, result);
-	if (err || !r.levels_len || r.levels_len > TCPTUNED_TAME_LEVELS)
+	if (err || !r.levels_len || r.levels_len > TCPTUNED_STREAMS_LEVELS_MAX)
 		return err ? err : -EINVAL;
 	advice_conclude(&o, &r);
 	advice_copy(result, &r);
@@ -143,7 +144,7 @@ int tcptuned_tame_conclude(const struct tcptuned_tame_options *options,
 /* ---- one probe ------------------------------------------------------------------------------ */
 
 /* Returns the share of a core that the child has used. */
-static double end_probe(struct tcptuned_tame *t)
+static double end_probe(struct tcptuned_streams *t)
 {
 	double elapsed_s = now_s() - t->probe_began_s, cpu_s = child_end(&t->child);
 
@@ -153,7 +154,7 @@ static double end_probe(struct tcptuned_tame *t)
 	return elapsed_s > 0 ? cpu_s / elapsed_s : 0;
 }
 
-static int begin_probe(struct tcptuned_tame *t, unsigned int streams)
+static int begin_probe(struct tcptuned_streams *t, unsigned int streams)
 {
 	char **arguments, *input;
 	int err = -ENOMEM;
@@ -171,28 +172,28 @@ static int begin_probe(struct tcptuned_tame *t, unsigned int streams)
 }
 
 /* How long a probe takes that is begun now. */
-static double probe_seconds(const struct tcptuned_tame *t)
+static double probe_seconds(const struct tcptuned_streams *t)
 {
 	return t->run.omit_seconds + t->run.seconds + 1;
 }
 
-static int has_time(const struct tcptuned_tame *t)
+static int has_time(const struct tcptuned_streams *t)
 {
 	return now_s() + probe_seconds(t) <= t->began_s + t->options.seconds_max;
 }
 
-static double bytes_so_far(const struct tcptuned_tame *t)
+static double bytes_so_far(const struct tcptuned_streams *t)
 {
 	return t->result.bytes + t->bytes;
 }
 
-static int has_bytes(const struct tcptuned_tame *t)
+static int has_bytes(const struct tcptuned_streams *t)
 {
 	return !(t->options.bytes_max > 0) || bytes_so_far(t) < t->options.bytes_max;
 }
 
 /* Whether a connection has brought its range of the file, or, as the sum falls, was closed. */
-static int has_ended(const struct tcptuned_tame *t, const struct socket_sums *sums)
+static int has_ended(const struct tcptuned_streams *t, const struct socket_sums *sums)
 {
 	const struct samples *s = &t->samples;
 	unsigned long long range = t->run.streams ? t->run.file_bytes / t->run.streams : 0;
@@ -202,7 +203,7 @@ static int has_ended(const struct tcptuned_tame *t, const struct socket_sums *su
 }
 
 /* Reads the sockets of the child. */
-static void sample(struct tcptuned_tame *t)
+static void sample(struct tcptuned_streams *t)
 {
 	struct samples *s = &t->samples;
 	double at_s = now_s();
@@ -242,7 +243,7 @@ static void sample(struct tcptuned_tame *t)
 }
 
 /* What the samples say of the connections, as shares of their time. */
-static void describe(const struct samples *s, struct tcptuned_tame_level *level)
+static void describe(const struct samples *s, struct tcptuned_streams_level *level)
 {
 	double seconds = s->last_s - s->first_s, all = seconds * s->last.count;
 	double sent = s->last.sent - s->first.sent;
@@ -280,15 +281,15 @@ static double rate_of_samples(const struct samples *s)
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_options *options,
-			struct tcptuned_tame **ret)
+int tcptuned_streams_start(const char *destination, const struct tcptuned_streams_options *options,
+			   struct tcptuned_streams **ret)
 {
 	static const struct itimerspec every = {
 		.it_interval.tv_nsec = (long)(SAMPLE_S * 1e9),
 		.it_value.tv_nsec = (long)(SAMPLE_S * 1e9),
 	};
-	struct tcptuned_tame_options known;
-	struct tcptuned_tame *t;
+	struct tcptuned_streams_options known;
+	struct tcptuned_streams *t;
 	int err = read_options(options, &known);
 
 	if (err || !*destination || *destination == '-')
@@ -298,8 +299,8 @@ int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_opti
 		return -ENOMEM;
 	t->options = known;
 	t->result.size = sizeof(t->result);
-	t->kind = t->options.probe == TCPTUNED_TAME_HTTP ? &probe_http : &probe_iperf3;
-	t->search = (struct tcptuned_search){
+	t->kind = t->options.probe == TCPTUNED_STREAMS_HTTP ? &probe_http : &probe_iperf3;
+	t->doubling = (struct tcptuned_streams_doubling){
 		.gain = t->options.gain_min,
 		.impact = 1, /* what the search cannot judge: see is_beyond_impact() */
 		.wanted = t->options.bits_per_second,
@@ -326,15 +327,15 @@ int tcptuned_tame_start(const char *destination, const struct tcptuned_tame_opti
 										      : 0;
 	if (!err && timerfd_settime(t->timer, 0, &every, NULL))
 		err = -errno;
-	err = err ?: watch(t, t->timer) ?: begin_probe(t, t->options.probe == TCPTUNED_TAME_HTTP ? 0 : 1);
+	err = err ?: watch(t, t->timer) ?: begin_probe(t, t->options.probe == TCPTUNED_STREAMS_HTTP ? 0 : 1);
 	if (err)
-		tcptuned_tame_free(t);
+		tcptuned_streams_free(t);
 	else
 		*ret = t;
 	return err;
 }
 
-static __attribute__((format(printf, 3, 4))) int end_with(struct tcptuned_tame *t, int status,
+static __attribute__((format(printf, 3, 4))) int end_with(struct tcptuned_streams *t, int status,
 							  const char *format, ...)
 {
 	va_list list;
@@ -348,37 +349,38 @@ static __attribute__((format(printf, 3, 4))) int end_with(struct tcptuned_tame *
 	return t->status = status;
 }
 
-static int end_with_result(struct tcptuned_tame *t, enum tcptuned_search_end end)
+static int end_with_result(struct tcptuned_streams *t, enum tcptuned_streams_end end)
 {
-	struct tcptuned_tame_result *r = &t->result;
+	struct tcptuned_streams_result *r = &t->result;
 
-	if (end != TCPTUNED_SEARCH_GOES_ON)
+	if (end != TCPTUNED_STREAMS_END_GOES_ON)
 		r->end = end;
 	advice_conclude(&t->options, r);
 	/* Without the last measurement nothing shows that the path was the same all the time. */
-	if (!t->checks && r->confidence == TCPTUNED_CONFIDENCE_HIGH)
-		r->confidence = TCPTUNED_CONFIDENCE_MEDIUM;
+	if (!t->checks && r->confidence == TCPTUNED_STREAMS_CONFIDENCE_HIGH)
+		r->confidence = TCPTUNED_STREAMS_CONFIDENCE_MEDIUM;
 	if (t->varies)
-		r->confidence = TCPTUNED_CONFIDENCE_LOW;
+		r->confidence = TCPTUNED_STREAMS_CONFIDENCE_LOW;
 	return end_with(t, 0, "%s", "");
 }
 
 /* Ends the search for @end, unless it had ended and only a check of its result is missing. */
-static int end_early(struct tcptuned_tame *t, enum tcptuned_search_end end)
+static int end_early(struct tcptuned_streams *t, enum tcptuned_streams_end end)
 {
 	if (t->checks)
 		t->checks--; /* it did not complete */
-	return end_with_result(
-		t, t->result.end == TCPTUNED_SEARCH_GOES_ON ? end : TCPTUNED_SEARCH_GOES_ON);
+	return end_with_result(t, t->result.end == TCPTUNED_STREAMS_END_GOES_ON
+					  ? end
+					  : TCPTUNED_STREAMS_END_GOES_ON);
 }
 
 /* Begins a probe of @streams, or ends the search if time or bytes do not suffice, but for the first number. */
-static int go_on(struct tcptuned_tame *t, unsigned int streams)
+static int go_on(struct tcptuned_streams *t, unsigned int streams)
 {
 	int err;
 
 	if (t->result.levels_len && (!has_time(t) || !has_bytes(t)))
-		return end_early(t, TCPTUNED_SEARCH_BUDGET);
+		return end_early(t, TCPTUNED_STREAMS_END_BUDGET);
 	err = begin_probe(t, streams);
 	return err ? end_with(t, err, "%s", strerror(-err)) : 1;
 }
@@ -387,14 +389,15 @@ static int go_on(struct tcptuned_tame *t, unsigned int streams)
  * Whether more connections would only be measured to the harm of others. Two levels next to each other
  * are too few to say that (section IV.B).
  */
-static int is_beyond_impact(const struct tcptuned_tame *t)
+static int is_beyond_impact(const struct tcptuned_streams *t)
 {
-	struct tcptuned_tame_result r = t->result;
+	struct tcptuned_streams_result r = t->result;
 
 	if (t->run.streams < 4)
 		return 0;
 	advice_conclude(&t->options, &r);
-	return r.impact == TCPTUNED_TAME_IMPACT_MODEL && r.fastest_impact > t->options.impact_max;
+	return r.impact == TCPTUNED_STREAMS_IMPACT_MODEL &&
+	       r.fastest_impact > t->options.impact_max;
 }
 
 /*
@@ -402,7 +405,8 @@ static int is_beyond_impact(const struct tcptuned_tame *t)
  * early and sometimes late, so that the rate varies although the path is the same: by two standard
  * deviations of their number.
  */
-static double tolerance(const struct tcptuned_tame *t, const struct tcptuned_tame_level *level)
+static double tolerance(const struct tcptuned_streams *t,
+			const struct tcptuned_streams_level *level)
 {
 	double losses = level->loss * level->rate * t->run.seconds / SEGMENT_BITS;
 
@@ -412,16 +416,16 @@ static double tolerance(const struct tcptuned_tame *t, const struct tcptuned_tam
 	return losses > 0 ? fmin(CHANGE_MAX, fmax(CHANGE, 1 + 2 / sqrt(losses))) : CHANGE;
 }
 
-static int end_with_change_of_rtt(struct tcptuned_tame *t, double before_s, double after_s)
+static int end_with_change_of_rtt(struct tcptuned_streams *t, double before_s, double after_s)
 {
-	t->result.end = TCPTUNED_SEARCH_CHANGED;
+	t->result.end = TCPTUNED_STREAMS_END_CHANGED;
 	return end_with(
 		t, -ESTALE,
 		"the path changed: its smallest RTT was %.4g ms, and then %.4g ms; measure again",
 		before_s * 1e3, after_s * 1e3);
 }
 
-/* The same bounds as of tcptuned_search_add(). An RTT of 0 is unknown. */
+/* The same bounds as of tcptuned_streams_doubling_add(). An RTT of 0 is unknown. */
 static int is_other_path(double before_s, double after_s)
 {
 	double min_s = fmin(before_s, after_s), max_s = fmax(before_s, after_s);
@@ -433,23 +437,23 @@ static int is_other_path(double before_s, double after_s)
  * One connection was measured again after the search. A rate that differs from the first may be chance,
  * so that it is measured a second time.
  */
-static int judge_check(struct tcptuned_tame *t)
+static int judge_check(struct tcptuned_streams *t)
 {
-	struct tcptuned_tame_result *r = &t->result;
-	const struct tcptuned_tame_level *first = &r->levels[0];
-	const struct tcptuned_tame_level *again = &r->levels[r->levels_len - 1];
+	struct tcptuned_streams_result *r = &t->result;
+	const struct tcptuned_streams_level *first = &r->levels[0];
+	const struct tcptuned_streams_level *again = &r->levels[r->levels_len - 1];
 	double change = fmax(first->rate / again->rate, again->rate / first->rate);
 
 	if (is_other_path(first->rtt_min_s, again->rtt_min_s))
 		return end_with_change_of_rtt(t, first->rtt_min_s, again->rtt_min_s);
 	t->varies |= change > CHANGE;
 	if (change <= fmax(tolerance(t, first), tolerance(t, again)))
-		return end_with_result(t, TCPTUNED_SEARCH_GOES_ON);
+		return end_with_result(t, TCPTUNED_STREAMS_END_GOES_ON);
 	if (t->checks == 1 && has_time(t) && has_bytes(t)) {
 		t->checks++;
 		return go_on(t, 1);
 	}
-	r->end = TCPTUNED_SEARCH_CHANGED;
+	r->end = TCPTUNED_STREAMS_END_CHANGED;
 	return end_with(
 		t, -ESTALE,
 		"the path, or its traffic, changed: one connection carried %.4g Mbit/s first, "
@@ -457,39 +461,39 @@ static int judge_check(struct tcptuned_tame *t)
 		first->rate / 1e6, again->rate / 1e6);
 }
 
-static int judge_level(struct tcptuned_tame *t, const struct tcptuned_tame_level *level)
+static int judge_level(struct tcptuned_streams *t, const struct tcptuned_streams_level *level)
 {
-	struct tcptuned_tame_result *r = &t->result;
+	struct tcptuned_streams_result *r = &t->result;
 
 	if (t->checks)
 		return judge_check(t);
-	r->end = tcptuned_search_add(&t->search, level->rate, level->rtt_min_s,
-				     advice_is_uncertain(level));
-	if (r->end == TCPTUNED_SEARCH_CHANGED)
+	r->end = tcptuned_streams_doubling_add(&t->doubling, level->rate, level->rtt_min_s,
+					       advice_is_uncertain(level));
+	if (r->end == TCPTUNED_STREAMS_END_CHANGED)
 		return end_with_change_of_rtt(t,
-					      level->rtt_min_s < t->search.rtt_max
-						      ? t->search.rtt_max
-						      : t->search.rtt_min,
+					      level->rtt_min_s < t->doubling.rtt_max
+						      ? t->doubling.rtt_max
+						      : t->doubling.rtt_min,
 					      level->rtt_min_s);
-	if (r->end == TCPTUNED_SEARCH_GOES_ON && is_beyond_impact(t))
-		r->end = TCPTUNED_SEARCH_IMPACT;
-	if (r->end == TCPTUNED_SEARCH_GOES_ON)
-		return go_on(t, tcptuned_search_next(&t->search));
+	if (r->end == TCPTUNED_STREAMS_END_GOES_ON && is_beyond_impact(t))
+		r->end = TCPTUNED_STREAMS_END_IMPACT;
+	if (r->end == TCPTUNED_STREAMS_END_GOES_ON)
+		return go_on(t, tcptuned_streams_doubling_next(&t->doubling));
 	if (r->levels_len == 1)
 		return end_with_result(t, r->end);
 	t->checks = 1;
 	return go_on(t, 1);
 }
 
-static int add_level(struct tcptuned_tame *t, const struct probe_report *report, double cpu)
+static int add_level(struct tcptuned_streams *t, const struct probe_report *report, double cpu)
 {
-	struct tcptuned_tame_result *r = &t->result;
-	struct tcptuned_tame_level *level = &r->levels[r->levels_len];
+	struct tcptuned_streams_result *r = &t->result;
+	struct tcptuned_streams_level *level = &r->levels[r->levels_len];
 	const char *name = report->congestion_control;
 	/* Its version is not known: more than one core shows that each connection has a thread. */
 	double other = report->cpu > 1 ? report->cpu / t->run.streams : report->cpu;
 
-	*level = (struct tcptuned_tame_level){
+	*level = (struct tcptuned_streams_level){
 		.streams = t->run.streams,
 		.rate = report->rate > 0 ? report->rate : rate_of_samples(&t->samples),
 		.loss = -1,
@@ -508,7 +512,7 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 				"its connections cannot be read by sock_diag: %s",
 				strerror(-t->samples.err));
 	if (!(level->rate > 0) && r->levels_len)
-		return end_early(t, TCPTUNED_SEARCH_MAX);
+		return end_early(t, TCPTUNED_STREAMS_END_MAX);
 	if (!(level->rate > 0))
 		return end_with(t, -ENODATA, "%s",
 				report->bytes >= (double)t->run.file_bytes
@@ -523,7 +527,7 @@ static int add_level(struct tcptuned_tame *t, const struct probe_report *report,
 }
 
 /* Asks again, where the server has said that the file is. */
-static int follow(struct tcptuned_tame *t, const char *url)
+static int follow(struct tcptuned_streams *t, const char *url)
 {
 	char *destination = strdup(url);
 
@@ -538,9 +542,9 @@ static int follow(struct tcptuned_tame *t, const char *url)
 }
 
 /* The child has ended: takes its result, and goes on. */
-static int take_report(struct tcptuned_tame *t)
+static int take_report(struct tcptuned_streams *t)
 {
-	struct tcptuned_tame_result *r = &t->result;
+	struct tcptuned_streams_result *r = &t->result;
 	struct probe_report report = {.retransmitted = -1, .threads = 1};
 	char why[sizeof(t->error)] = "";
 	int err = t->kind->read(&t->run, t->child.text ? t->child.text : "", t->child.len, &report,
@@ -558,7 +562,7 @@ static int take_report(struct tcptuned_tame *t)
 		return go_on(t, 1);
 	}
 	if (report.refused && r->levels_len)
-		return end_early(t, TCPTUNED_SEARCH_REFUSED);
+		return end_early(t, TCPTUNED_STREAMS_END_REFUSED);
 	if (report.busy && r->levels_len && !t->samples.data_s && t->repeats < REPEATS_MAX) {
 		t->repeats++;
 		t->repeat_s = now_s() + REPEAT_S;
@@ -566,7 +570,7 @@ static int take_report(struct tcptuned_tame *t)
 	}
 	if (err == -EPROTO && t->run.streams > 1) {
 		/* Refused, by a reset for example, if one connection succeeds again. */
-		r->end = TCPTUNED_SEARCH_REFUSED;
+		r->end = TCPTUNED_STREAMS_END_REFUSED;
 		t->checks = 1;
 		return go_on(t, 1);
 	}
@@ -576,15 +580,16 @@ static int take_report(struct tcptuned_tame *t)
 }
 
 /* How long a probe may be silent. iperf3 opens its connections one after another. */
-static double max_silence_s(const struct tcptuned_tame *t)
+static double max_silence_s(const struct tcptuned_streams *t)
 {
-	const struct tcptuned_tame_level *first = &t->result.levels[0]; /* zero: not yet measured */
+	const struct tcptuned_streams_level *first =
+		&t->result.levels[0]; /* zero: not yet measured */
 
 	return SILENCE_S + CONNECT_RTTS * t->run.streams * fmax(first->rtt_s, first->rtt_min_s);
 }
 
 /* Ends a probe that takes too long, or carries too much. */
-static int check_bounds(struct tcptuned_tame *t)
+static int check_bounds(struct tcptuned_streams *t)
 {
 	double elapsed_s = now_s() - t->probe_began_s, silence_s = max_silence_s(t);
 
@@ -596,14 +601,14 @@ static int check_bounds(struct tcptuned_tame *t)
 	if (has_bytes(t))
 		return 1;
 	if (t->result.levels_len)
-		return end_early(t, TCPTUNED_SEARCH_BUDGET);
+		return end_early(t, TCPTUNED_STREAMS_END_BUDGET);
 	return end_with(t, -ENODATA,
 			"%.4g MB were not enough to measure one connection; allow more bytes",
 			t->options.bytes_max / 1e6);
 }
 
 /* Whether it has expired since the last call. */
-static int read_timer(const struct tcptuned_tame *t)
+static int read_timer(const struct tcptuned_streams *t)
 {
 	unsigned long long ticks;
 
@@ -611,7 +616,7 @@ static int read_timer(const struct tcptuned_tame *t)
 }
 
 /* Waits until the time to repeat a probe has come, and begins it. */
-static int repeat_probe(struct tcptuned_tame *t)
+static int repeat_probe(struct tcptuned_streams *t)
 {
 	read_timer(t);
 	if (now_s() < t->repeat_s)
@@ -620,7 +625,7 @@ static int repeat_probe(struct tcptuned_tame *t)
 	return go_on(t, t->run.streams);
 }
 
-int tcptuned_tame_step(struct tcptuned_tame *t)
+int tcptuned_streams_step(struct tcptuned_streams *t)
 {
 	int more;
 
@@ -639,28 +644,28 @@ int tcptuned_tame_step(struct tcptuned_tame *t)
 	return check_bounds(t);
 }
 
-int tcptuned_tame_fd(const struct tcptuned_tame *t)
+int tcptuned_streams_fd(const struct tcptuned_streams *t)
 {
 	return t->epoll;
 }
 
-void tcptuned_tame_result(const struct tcptuned_tame *t, struct tcptuned_tame_result *ret)
+void tcptuned_streams_result(const struct tcptuned_streams *t, struct tcptuned_streams_result *ret)
 {
 	advice_copy(ret, &t->result);
 }
 
-unsigned int tcptuned_tame_probing(const struct tcptuned_tame *t, double *ret_rate)
+unsigned int tcptuned_streams_probing(const struct tcptuned_streams *t, double *ret_rate)
 {
 	*ret_rate = t->samples.rate;
 	return t->status == 1 ? t->run.streams : 0;
 }
 
-const char *tcptuned_tame_error(const struct tcptuned_tame *t)
+const char *tcptuned_streams_error(const struct tcptuned_streams *t)
 {
 	return t->error;
 }
 
-void tcptuned_tame_free(struct tcptuned_tame *t)
+void tcptuned_streams_free(struct tcptuned_streams *t)
 {
 	if (!t)
 		return;
@@ -674,22 +679,22 @@ void tcptuned_tame_free(struct tcptuned_tame *t)
 	free(t);
 }
 
-struct ParallelTCPChar *TameParallelTCP(const char *dest, double maximpact)
+struct ParallelTCPChar *tcptuned_streams_advise(const char *dest, double maximpact)
 {
 	/* 0 would be the default. */
-	const struct tcptuned_tame_options options = {
+	const struct tcptuned_streams_options options = {
 		.size = sizeof(options),
-		.impact_max = maximpact == 0 ? TCPTUNED_TAME_NO_IMPACT : maximpact};
+		.impact_max = maximpact == 0 ? TCPTUNED_STREAMS_NO_IMPACT : maximpact};
 	struct ParallelTCPChar *ret = NULL;
-	struct tcptuned_tame *tame;
-	int err = tcptuned_tame_start(dest, &options, &tame);
+	struct tcptuned_streams *search;
+	int err = tcptuned_streams_start(dest, &options, &search);
 
 	if (err) {
 		errno = -err;
 		return NULL;
 	}
-	while ((err = tcptuned_tame_step(tame)) == 1) {
-		struct pollfd pfd = {.fd = tcptuned_tame_fd(tame), .events = POLLIN};
+	while ((err = tcptuned_streams_step(search)) == 1) {
+		struct pollfd pfd = {.fd = tcptuned_streams_fd(search), .events = POLLIN};
 
 		poll(&pfd, 1, -1);
 	}
@@ -697,11 +702,11 @@ struct ParallelTCPChar *TameParallelTCP(const char *dest, double maximpact)
 		ret = malloc(sizeof(*ret));
 	if (ret)
 		*ret = (struct ParallelTCPChar){
-			.num_flows = (int)tame->result.within,
-			.max_nondisruptive_thru = tame->result.within_rate,
-			.cross_traffic_impact = tame->result.within_impact,
+			.num_flows = (int)search->result.within,
+			.max_nondisruptive_thru = search->result.within_rate,
+			.cross_traffic_impact = search->result.within_impact,
 		};
-	tcptuned_tame_free(tame);
+	tcptuned_streams_free(search);
 	if (!ret)
 		errno = err ? -err : ENOMEM;
 	return ret;

@@ -3,14 +3,14 @@
 #include "test.h"
 #include "streams/advice.h"
 
-static const struct tcptuned_tame_options defaults = {
+static const struct tcptuned_streams_options defaults = {
 	.streams_max = 16, .impact_max = 0.1, .gain_min = 0.05};
 
 /* Connections of a path of 40 ms. */
-static struct tcptuned_tame_level level(unsigned int streams, double rate, double loss,
-					double rtt_ms)
+static struct tcptuned_streams_level level(unsigned int streams, double rate, double loss,
+					   double rtt_ms)
 {
-	return (struct tcptuned_tame_level){
+	return (struct tcptuned_streams_level){
 		.streams = streams,
 		.rate = rate,
 		.rate_peak = rate,
@@ -20,9 +20,9 @@ static struct tcptuned_tame_level level(unsigned int streams, double rate, doubl
 	};
 }
 
-static struct tcptuned_tame_level received(unsigned int streams, double rate, double peak)
+static struct tcptuned_streams_level received(unsigned int streams, double rate, double peak)
 {
-	struct tcptuned_tame_level ret = level(streams, rate, 0, 41);
+	struct tcptuned_streams_level ret = level(streams, rate, 0, 41);
 
 	ret.receives = 1;
 	ret.rate_peak = peak;
@@ -30,9 +30,9 @@ static struct tcptuned_tame_level received(unsigned int streams, double rate, do
 }
 
 /* One connection that lost so many of its segments. */
-static struct tcptuned_tame_level counted(double rate, double losses, double segments)
+static struct tcptuned_streams_level counted(double rate, double losses, double segments)
 {
-	struct tcptuned_tame_level ret = level(1, rate, losses / segments, 40.2);
+	struct tcptuned_streams_level ret = level(1, rate, losses / segments, 40.2);
 
 	ret.segments = segments;
 	return ret;
@@ -46,35 +46,35 @@ static double uniform(double low, double high)
 TEST(limits)
 {
 	static const struct {
-		struct tcptuned_tame_level level;
-		enum tcptuned_tame_limit limit;
+		struct tcptuned_streams_level level;
+		enum tcptuned_streams_limit limit;
 	} rows[] = {
-		{{1, 1e8, .loss = -1}, TCPTUNED_TAME_LIMIT_UNKNOWN},
-		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04}, TCPTUNED_TAME_LIMIT_CWND},
+		{{1, 1e8, .loss = -1}, TCPTUNED_STREAMS_LIMIT_UNKNOWN},
+		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04}, TCPTUNED_STREAMS_LIMIT_CWND},
 		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .loss = 1e-4},
-		 TCPTUNED_TAME_LIMIT_LOSS},
+		 TCPTUNED_STREAMS_LIMIT_LOSS},
 		{{1, 1e8, .rtt_s = 0.050, .rtt_min_s = 0.04, .loss = 1e-4},
-		 TCPTUNED_TAME_LIMIT_QUEUE},
+		 TCPTUNED_STREAMS_LIMIT_QUEUE},
 		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .send_buffer = 0.4},
-		 TCPTUNED_TAME_LIMIT_SEND_BUFFER},
+		 TCPTUNED_STREAMS_LIMIT_SEND_BUFFER},
 		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .send_buffer = 0.4, .loss = 1e-4},
-		 TCPTUNED_TAME_LIMIT_LOSS},
+		 TCPTUNED_STREAMS_LIMIT_LOSS},
 		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .receiver_window = 0.9,
 		  .send_buffer = 0.1},
-		 TCPTUNED_TAME_LIMIT_RECEIVER_WINDOW},
+		 TCPTUNED_STREAMS_LIMIT_RECEIVER_WINDOW},
 		{{1, 1e8, .rtt_s = 0.041, .rtt_min_s = 0.04, .application = 0.7},
-		 TCPTUNED_TAME_LIMIT_APPLICATION},
+		 TCPTUNED_STREAMS_LIMIT_APPLICATION},
 		/* a queue fills whatever window there is */
 		{{1, 1e8, .rtt_s = 0.120, .rtt_min_s = 0.04, .send_buffer = 0.9},
-		 TCPTUNED_TAME_LIMIT_QUEUE},
+		 TCPTUNED_STREAMS_LIMIT_QUEUE},
 		{{1, 1e8, .rtt_s = 0.120, .rtt_min_s = 0.04, .processor = 0.95},
-		 TCPTUNED_TAME_LIMIT_PROCESSOR},
+		 TCPTUNED_STREAMS_LIMIT_PROCESSOR},
 		/* below a millisecond nothing is a queue */
-		{{1, 1e8, .rtt_s = 0.0009, .rtt_min_s = 0.0001}, TCPTUNED_TAME_LIMIT_CWND},
+		{{1, 1e8, .rtt_s = 0.0009, .rtt_min_s = 0.0001}, TCPTUNED_STREAMS_LIMIT_CWND},
 	};
 
 	for_each_row (r, rows) {
-		struct tcptuned_tame_result result = {.levels = {r->level}, .levels_len = 1};
+		struct tcptuned_streams_result result = {.levels = {r->level}, .levels_len = 1};
 
 		advice_find_limits(&result);
 		assert_int_equal(result.levels[0].limit, r->limit);
@@ -82,16 +82,16 @@ TEST(limits)
 }
 
 #define advised(fastest, within, impact, limit) \
-	fastest, within, TCPTUNED_TAME_IMPACT_##impact, TCPTUNED_TAME_LIMIT_##limit
+	fastest, within, TCPTUNED_STREAMS_IMPACT_##impact, TCPTUNED_STREAMS_LIMIT_##limit
 
 /* Measurements of linkem, 200 Mbit/s, 40 ms, a queue of a quarter BDP, reno; others are synthetic. */
 TEST(two_numbers_and_the_evidence_for_the_second)
 {
 	const struct {
 		unsigned int fastest, within;
-		enum tcptuned_tame_impact impact;
-		enum tcptuned_tame_limit limit;
-		struct tcptuned_tame_level levels[5];
+		enum tcptuned_streams_impact impact;
+		enum tcptuned_streams_limit limit;
+		struct tcptuned_streams_level levels[5];
 	} rows[] = {
 		/* empty: 1 to 4 would be an impact of 58 % */
 		{advised(4, 4, ALONE, CWND),
@@ -162,7 +162,7 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 	};
 
 	for_each_row (r, rows) {
-		struct tcptuned_tame_result result = {0};
+		struct tcptuned_streams_result result = {0};
 
 		while (result.levels_len < ARRAY_SIZE(r->levels) &&
 		       r->levels[result.levels_len].streams)
@@ -177,26 +177,26 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 }
 
 /* Measured, or fitted. */
-static double rate_of(const struct tcptuned_tame_result *result, unsigned int streams)
+static double rate_of(const struct tcptuned_streams_result *result, unsigned int streams)
 {
 	for (unsigned int k = 0; k < result->levels_len; k++)
 		if (result->levels[k].streams == streams)
 			return result->levels[k].rate;
-	return tcptuned_parallel_rate(&result->fit, streams);
+	return tcptuned_streams_rate(&result->fit, streams);
 }
 
 TEST(any_measurements_give_numbers_in_their_bounds)
 {
 	for (int i = 0; i < 3000; i++) {
-		struct tcptuned_tame_options options = defaults;
-		struct tcptuned_tame_result result = {.levels_len = 1 + random() % 6};
+		struct tcptuned_streams_options options = defaults;
+		struct tcptuned_streams_result result = {.levels_len = 1 + random() % 6};
 		unsigned int first = i % 5 ? 1 : 2;
 
 		test_row = i;
 		options.impact_max = uniform(0, 1);
 		options.bits_per_second = i % 2 ? exp(uniform(0, 30)) : 0;
 		for (unsigned int k = 0; k < result.levels_len; k++) {
-			struct tcptuned_tame_level *l = &result.levels[k];
+			struct tcptuned_streams_level *l = &result.levels[k];
 
 			*l = level(first << k, exp(uniform(0, 30)), uniform(-1, 0.1),
 				   uniform(30, 200));
@@ -226,8 +226,8 @@ TEST(the_number_for_a_rate)
 	} rows[] = {{0, 0}, {9e6, 1}, {20e6, 2}, {21e6, 3}, {150e6, 15}, {170e6, 0}};
 
 	for_each_row (r, rows) {
-		struct tcptuned_tame_options options = defaults;
-		struct tcptuned_tame_result result = {
+		struct tcptuned_streams_options options = defaults;
+		struct tcptuned_streams_result result = {
 			.levels = {level(1, 10e6, 0, 41), level(2, 20e6, 0, 41)}, .levels_len = 2};
 
 		options.bits_per_second = r->wanted;
@@ -241,22 +241,22 @@ TEST(levels_that_were_not_searched)
 {
 	static const struct {
 		double rates[3]; /* of 2, 4 and 8 */
-		enum tcptuned_tame_limit limit;
+		enum tcptuned_streams_limit limit;
 		unsigned int fastest;
 	} rows[] = {
-		{{2e7, 4e7, 8e7}, TCPTUNED_TAME_LIMIT_CONNECTION, 8},
-		{{6e7, 6e7, 6e7}, TCPTUNED_TAME_LIMIT_PATH, 2},
-		{{4e7, 6e7, 6.1e7}, TCPTUNED_TAME_LIMIT_CWND, 4},
+		{{2e7, 4e7, 8e7}, TCPTUNED_STREAMS_LIMIT_CONNECTION, 8},
+		{{6e7, 6e7, 6e7}, TCPTUNED_STREAMS_LIMIT_PATH, 2},
+		{{4e7, 6e7, 6.1e7}, TCPTUNED_STREAMS_LIMIT_CWND, 4},
 	};
-	static const struct tcptuned_tame_options none = {.size = sizeof(none)};
+	static const struct tcptuned_streams_options none = {.size = sizeof(none)};
 
 	for_each_row (r, rows) {
-		struct tcptuned_tame_result result = {
+		struct tcptuned_streams_result result = {
 			.size = sizeof(result), .levels_len = 3, .congestion_control = "reno"};
 
 		for (unsigned int i = 0; i < 3; i++)
 			result.levels[i] = level(2u << i, r->rates[i], 0, 41);
-		assert_int_equal(tcptuned_tame_conclude(&none, &result), 0);
+		assert_int_equal(tcptuned_streams_conclude(&none, &result), 0);
 		assert_int_equal(result.levels[0].limit, r->limit);
 		assert_int_equal(result.fastest, r->fastest);
 		assert_near(result.fastest_rate, r->rates[__builtin_ctz(r->fastest) - 1], 1);
@@ -265,17 +265,17 @@ TEST(levels_that_were_not_searched)
 
 TEST(levels_out_of_range)
 {
-	static const struct tcptuned_tame_options none = {.size = sizeof(none)},
-						  much = {.size = sizeof(much), .impact_max = 2};
-	struct tcptuned_tame_result result = {.size = sizeof(result)};
+	static const struct tcptuned_streams_options none = {.size = sizeof(none)},
+						     much = {.size = sizeof(much), .impact_max = 2};
+	struct tcptuned_streams_result result = {.size = sizeof(result)};
 
-	assert_int_equal(tcptuned_tame_conclude(&none, &result), -EINVAL);
-	result.levels_len = TCPTUNED_TAME_LEVELS + 1;
-	assert_int_equal(tcptuned_tame_conclude(&none, &result), -EINVAL);
+	assert_int_equal(tcptuned_streams_conclude(&none, &result), -EINVAL);
+	result.levels_len = TCPTUNED_STREAMS_LEVELS_MAX + 1;
+	assert_int_equal(tcptuned_streams_conclude(&none, &result), -EINVAL);
 	result.levels_len = 1;
 	result.levels[0] = level(1, 1e8, 0, 41);
-	assert_int_equal(tcptuned_tame_conclude(&much, &result), -EINVAL);
-	assert_int_equal(tcptuned_tame_conclude(&none, &result), 0);
+	assert_int_equal(tcptuned_streams_conclude(&much, &result), -EINVAL);
+	assert_int_equal(tcptuned_streams_conclude(&none, &result), 0);
 	assert_int_equal(result.fastest, 1);
 }
 
@@ -283,35 +283,36 @@ TEST(levels_out_of_range)
 TEST(structures_of_other_sizes)
 {
 	struct {
-		struct tcptuned_tame_options options;
+		struct tcptuned_streams_options options;
 		double later;
 	} options = {.options = {.size = sizeof(options), .streams_max = 4}};
 	struct {
-		struct tcptuned_tame_result result;
+		struct tcptuned_streams_result result;
 		double later;
 	} result = {.result = {.size = sizeof(result), .levels_len = 1}, .later = 7};
 
 	result.result.levels[0] = level(1, 1e8, 0, 41);
-	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), 0);
+	assert_int_equal(tcptuned_streams_conclude(&options.options, &result.result), 0);
 	assert_int_equal(result.result.size, sizeof(result));
 	assert_int_equal(result.result.fastest, 1);
 	assert_true(result.result.fastest_rate == 1e8 && result.later == 0);
 	options.later = 1;
-	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), -E2BIG);
+	assert_int_equal(tcptuned_streams_conclude(&options.options, &result.result), -E2BIG);
 	options.options.size = 1 << 20;
-	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), -E2BIG);
+	assert_int_equal(tcptuned_streams_conclude(&options.options, &result.result), -E2BIG);
 	options.options.size = 0; /* forgotten */
-	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), -EINVAL);
+	assert_int_equal(tcptuned_streams_conclude(&options.options, &result.result), -EINVAL);
 	/* What is behind the members of an earlier version is neither read nor written. */
-	options.options.size = offsetof(struct tcptuned_tame_options, gain_min);
+	options.options.size = offsetof(struct tcptuned_streams_options, gain_min);
 	options.options.gain_min = 2;
-	result.result.size = offsetof(struct tcptuned_tame_result, fastest_rate);
+	result.result.size = offsetof(struct tcptuned_streams_result, fastest_rate);
 	result.result.fastest = 0;
 	result.result.fastest_rate = -1;
-	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), 0);
+	assert_int_equal(tcptuned_streams_conclude(&options.options, &result.result), 0);
 	assert_int_equal(result.result.fastest, 1);
 	assert_true(result.result.fastest_rate == -1);
-	assert_int_equal(result.result.size, offsetof(struct tcptuned_tame_result, fastest_rate));
+	assert_int_equal(result.result.size,
+			 offsetof(struct tcptuned_streams_result, fastest_rate));
 	options.options.size = sizeof(options.options);
-	assert_int_equal(tcptuned_tame_conclude(&options.options, &result.result), -EINVAL);
+	assert_int_equal(tcptuned_streams_conclude(&options.options, &result.result), -EINVAL);
 }

@@ -18,10 +18,10 @@
 struct measured {
 	struct tcptuned_streams_key key;
 	__u32 netns;
-	struct tcptuned_tame_level level;
+	struct tcptuned_streams_level level;
 };
 
-static struct tcptuned_groups *groups;
+static struct tcptuned_passive *groups;
 static struct measured windows[WINDOWS];
 static size_t windows_len;
 static __u64 now_ns;
@@ -29,7 +29,7 @@ static __u32 jiffies;
 
 static int setup(void **state)
 {
-	groups = tcptuned_groups_new();
+	groups = tcptuned_passive_new();
 	windows_len = 0;
 	now_ns = START_NS;
 	jiffies = 1000;
@@ -38,14 +38,14 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	tcptuned_groups_free(groups);
+	tcptuned_passive_free(groups);
 	return 0;
 }
 
 FIXTURE(setup, teardown)
 
 static void take(void *ctx, const struct tcptuned_streams_key *key, __u32 netns,
-		 const struct tcptuned_tame_level *level)
+		 const struct tcptuned_streams_level *level)
 {
 	assert_true(windows_len < WINDOWS);
 	windows[windows_len++] = (struct measured){*key, netns, *level};
@@ -59,17 +59,17 @@ static void pass(double seconds)
 
 static void begin_scan(void)
 {
-	tcptuned_groups_begin(groups, now_ns);
+	tcptuned_passive_begin(groups, now_ns);
 }
 
 static void end_scan(void)
 {
-	tcptuned_groups_end(groups, take, NULL);
+	tcptuned_passive_end(groups, take, NULL);
 }
 
-static const struct tcptuned_group_stats *stats(void)
+static const struct tcptuned_passive_stats *stats(void)
 {
-	return tcptuned_groups_stats(groups);
+	return tcptuned_passive_stats(groups);
 }
 
 /* A sender to 10.0.0.@host that is limited by its congestion window, 20 ms away. */
@@ -98,7 +98,7 @@ static void scan(const struct tcptuned_flow_record *all, size_t n)
 {
 	begin_scan();
 	for (size_t i = 0; i < n; i++)
-		tcptuned_groups_add(groups, &all[i]);
+		tcptuned_passive_add(groups, &all[i]);
 	end_scan();
 	pass(2);
 }
@@ -374,7 +374,7 @@ static bool add_conns(unsigned int host, double seconds)
 		r->jiffies = jiffies;
 		r->limit = random64() % 30 ? CONGESTED : TCPTUNED_LIMIT_IDLE;
 		waiting |= r->limit == TCPTUNED_LIMIT_IDLE;
-		tcptuned_groups_add(groups, r);
+		tcptuned_passive_add(groups, r);
 	}
 	return waiting;
 }
@@ -394,7 +394,7 @@ static void check_host(unsigned int host, bool waiting)
 		streams += member;
 		bytes += member ? conns[i].record.bytes_acked - e->bytes[i] : 0;
 	}
-	ends = same && streams && (waiting || now_ns - e->ns >= TCPTUNED_WINDOW_NS);
+	ends = same && streams && (waiting || now_ns - e->ns >= TCPTUNED_PASSIVE_WINDOW_NS);
 	for (size_t i = 0; i < windows_len; i++) {
 		if (windows[i].key.host.prefix[3] != host)
 			continue;
@@ -448,7 +448,7 @@ TEST(many_hosts)
 
 			one.remote[2] = (__u8)(host / 256);
 			carry(&one, 10 * MBIT);
-			tcptuned_groups_add(groups, &one);
+			tcptuned_passive_add(groups, &one);
 		}
 		end_scan();
 		pass(2);
@@ -465,14 +465,14 @@ TEST(many_hosts)
 
 TEST(a_mean_that_follows)
 {
-	struct tcptuned_streams_level level = {0};
+	struct tcptuned_streams_record level = {0};
 	double low = 100 * MBIT, high = 200 * MBIT;
 
 	for (int i = 0; i < 16; i++)
-		tcptuned_streams_average(&level,
-					 &struct_of(tcptuned_tame_level, .rate = i % 2 ? high : low,
-						    .loss = 0.01 * (i % 2), .rtt_s = 0.02,
-						    .rtt_min_s = 0.01));
+		tcptuned_streams_memory_average(
+			&level,
+			&struct_of(tcptuned_streams_level, .rate = i % 2 ? high : low,
+				   .loss = 0.01 * (i % 2), .rtt_s = 0.02, .rtt_min_s = 0.01));
 	assert_int_equal(level.windows, 16);
 	assert_near(level.rate, 150 * MBIT, 1);
 	assert_near(level.loss, 0.005, 1e-9);
@@ -480,7 +480,8 @@ TEST(a_mean_that_follows)
 	assert_near(level.rtt_min_s, 0.01, 1e-9);
 	assert_near(level.rate_peak, high, 1);
 	for (int i = 0; i < 100; i++)
-		tcptuned_streams_average(&level, &(struct tcptuned_tame_level){.rate = 10 * MBIT});
+		tcptuned_streams_memory_average(
+			&level, &(struct tcptuned_streams_level){.rate = 10 * MBIT});
 	assert_int_equal(level.windows, 116);
 	assert_near(level.rate, 10 * MBIT, MBIT);
 	assert_near(level.rate_peak, 10 * MBIT, 3 * MBIT);
@@ -517,19 +518,19 @@ TEST(what_is_refused)
 		struct tcptuned_streams_row levels[8];
 		size_t len = 0;
 		char why[TCPTUNED_STREAMS_REFUSAL] = "";
-		struct tcptuned_parallel_fit fit;
+		struct tcptuned_streams_fit fit;
 
 		for (const unsigned int *n = r->streams; *n; n++)
 			levels[len++] = struct_of(tcptuned_streams_row, .key.streams = *n,
 						  .level.windows = r->windows,
 						  .level.rate = rate_of(*n));
 		levels[1].level.rate *= r->factor;
-		assert_int_equal(tcptuned_streams_fit(levels, len, &fit, why), !*r->why);
+		assert_int_equal(tcptuned_streams_memory_fit(levels, len, &fit, why), !*r->why);
 		assert_contains(why, r->why);
 		if (*r->why)
 			continue;
-		assert_int_equal(tcptuned_streams_together(levels, len), len);
+		assert_int_equal(tcptuned_streams_memory_together(levels, len), len);
 		for (unsigned int n = 1; n < 100; n++)
-			assert_near(tcptuned_parallel_rate(&fit, n), rate_of(n), 10);
+			assert_near(tcptuned_streams_rate(&fit, n), rate_of(n), 10);
 	}
 }

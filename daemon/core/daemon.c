@@ -73,7 +73,7 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 
 static int on_groups_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 {
-	sd_event_source_set_time_relative(source, tcptuned_watch_groups(ctx));
+	sd_event_source_set_time_relative(source, tcptuned_watch_streams(ctx));
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
@@ -107,8 +107,8 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 						   1, on_timer, d);
 	if (error >= 0)
 		error = sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC,
-						   TCPTUNED_WINDOW_NS / 1000, 1, on_groups_timer,
-						   d);
+						   TCPTUNED_PASSIVE_WINDOW_NS / 1000, 1,
+						   on_groups_timer, d);
 	if (error >= 0)
 		error = sd_event_set_watchdog(d->event, true);
 	return error < 0 ? fail_to_wait(err, error) : 0;
@@ -137,7 +137,7 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	struct tcptuned_scrape_options scrape = {
 		.kernel = &d->kernel,
 		.paths = d->paths,
-		.groups = tcptuned_groups_stats(d->groups),
+		.groups = tcptuned_passive_stats(d->groups),
 		.flows_max = d->config->metrics_flows,
 		.cgroups_missing = &d->cgroups_missing,
 		.trouble = &d->trouble,
@@ -295,7 +295,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 					    sizeof(d->cgroup_path), err);
 	if (d->cgroup_fd < 0)
 		return d->cgroup_fd;
-	d->groups = tcptuned_groups_new();
+	d->groups = tcptuned_passive_new();
 	if (!d->groups ||
 	    tcptuned_paths_new(&d->paths, &d->kernel,
 			       d->options->observe ? NULL : d->config->state_directory))
@@ -335,7 +335,7 @@ static void close_daemon(struct tcptuned_daemon *d)
 	tcptuned_http_stop(d->http);
 	tcptuned_scrape_free(d->scrape);
 	tcptuned_paths_free(d->paths);
-	tcptuned_groups_free(d->groups);
+	tcptuned_passive_free(d->groups);
 	tcptuned_kernel_close(&d->kernel);
 	sd_event_unref(d->event);
 	tcptuned_closep(&d->cgroup_fd);

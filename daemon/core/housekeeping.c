@@ -77,16 +77,16 @@ static void maintain_flows(struct tcptuned_daemon *d)
 
 static bool add_to_groups(const void *ctx, const struct tcptuned_flow_record *record)
 {
-	tcptuned_groups_add(((const struct tcptuned_daemon *)ctx)->groups, record);
+	tcptuned_passive_add(((const struct tcptuned_daemon *)ctx)->groups, record);
 	return false; /* it is not kept */
 }
 
 static void add_window(void *ctx, const struct tcptuned_streams_key *key, __u32 netns,
-		       const struct tcptuned_tame_level *window)
+		       const struct tcptuned_streams_level *window)
 {
 	const struct tcptuned_daemon *d = ctx;
 
-	tcptuned_streams_add(d->kernel.map_fd[TCPTUNED_MAP_STREAMS], key, netns, window);
+	tcptuned_streams_memory_add(d->kernel.map_fd[TCPTUNED_MAP_STREAMS], key, netns, window);
 }
 
 /* The first scan only finds out the kernel's time, since when connections are active in the next one. */
@@ -100,26 +100,26 @@ static void scan_groups(struct tcptuned_daemon *d)
 		flows.choice.wanted = add_to_groups;
 		flows.choice.ctx = d;
 	}
-	tcptuned_groups_begin(d->groups, tcptuned_monotonic_ns());
+	tcptuned_passive_begin(d->groups, tcptuned_monotonic_ns());
 	if (tcptuned_readout(&flows, &d->kernel, &filter, NULL))
 		flows.jiffies = 0;
 	else
-		tcptuned_groups_end(d->groups, add_window, d);
+		tcptuned_passive_end(d->groups, add_window, d);
 	d->scan_jiffies = flows.jiffies;
 }
 
-uint64_t tcptuned_watch_groups(struct tcptuned_daemon *d)
+uint64_t tcptuned_watch_streams(struct tcptuned_daemon *d)
 {
 	uint64_t used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (!d->config->paths_enabled || !d->config->paths_streams) {
 		d->scan_jiffies = 0;
-		tcptuned_groups_begin(d->groups, tcptuned_monotonic_ns()); /* and add none */
-		return TCPTUNED_WINDOW_NS / 1000;
+		tcptuned_passive_begin(d->groups, tcptuned_monotonic_ns()); /* and add none */
+		return TCPTUNED_PASSIVE_WINDOW_NS / 1000;
 	}
 	scan_groups(d);
 	used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used_ns;
-	return MAX(TCPTUNED_WINDOW_NS, used_ns * 1000) / 1000;
+	return MAX(TCPTUNED_PASSIVE_WINDOW_NS, used_ns * 1000) / 1000;
 }
 
 /* A control group comes and goes with its service, each time with another id. */

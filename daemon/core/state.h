@@ -28,7 +28,7 @@ struct tcptuned_daemon {
 	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	struct tcptuned_paths *paths;
-	struct tcptuned_groups *groups;
+	struct tcptuned_passive *groups;
 	struct tcptuned_http *http;
 	struct tcptuned_control *control;
 	sd_event *event;

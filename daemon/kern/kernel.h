@@ -17,24 +17,24 @@
 #include <stdint.h>
 
 /* Every map: X(NAME, name). The name is that in the programs; "map_NAME" is its pin. */
-#define TCPTUNED_MAP_TABLE(X)                                                                      \
-	X(META, meta)	      /* which build loaded this, and what was changed on the host */      \
-	X(POLICIES, policies) /* policy id -> struct tcptuned_policy */                            \
-	X(MATCH, match)	      /* of one map: struct tcptuned_match_key -> tcptuned_match */        \
-	X(RULES, rules)	      /* of two maps: index -> struct tcptuned_rule */                     \
-	X(FLOWS, flows)	      /* socket storage: struct tcptuned_flow */                           \
-	X(RANDOM_LOSSES, random_losses) /* socket storage: struct random_loss */                   \
-	X(LISTENERS, listeners)	  /* struct tcptuned_listener_key -> struct tcptuned_listener */   \
-	X(TOTALS, totals)	  /* per CPU: struct tcptuned_totals */                            \
-	X(BUDGET, budget)	  /* struct budget */                                              \
-	X(EVENT_GATE, event_gate) /* struct tcptuned_event_gate: which events are wanted */        \
-	X(TAI_OFFSET, tai_offset) /* __u64: by how much CLOCK_TAI is ahead of UTC, us */           \
-	X(EVENTS, events)	  /* ring buffer of struct tcptuned_event */                       \
-	X(BITCP_PARAMS, bitcp_params)	/* struct bitcp_params; absent without struct_ops */       \
-	X(PATHS, paths)			/* struct tcptuned_path_key -> struct tcptuned_path */     \
-	X(PATH_SETTINGS, path_settings) /* struct tcptuned_path_settings */                        \
-	X(STREAMS, streams)	/* struct tcptuned_streams_key -> struct tcptuned_streams_level */ \
-	X(READOUT, readout)	/* struct readout: the request to dump_flows, and its sums */      \
+#define TCPTUNED_MAP_TABLE(X)                                                                    \
+	X(META, meta)	      /* which build loaded this, and what was changed on the host */    \
+	X(POLICIES, policies) /* policy id -> struct tcptuned_policy */                          \
+	X(MATCH, match)	      /* of one map: struct tcptuned_match_key -> tcptuned_match */      \
+	X(RULES, rules)	      /* of two maps: index -> struct tcptuned_rule */                   \
+	X(FLOWS, flows)	      /* socket storage: struct tcptuned_flow */                         \
+	X(RANDOM_LOSSES, random_losses) /* socket storage: struct random_loss */                 \
+	X(LISTENERS, listeners)	  /* struct tcptuned_listener_key -> struct tcptuned_listener */ \
+	X(TOTALS, totals)	  /* per CPU: struct tcptuned_totals */                          \
+	X(BUDGET, budget)	  /* struct budget */                                            \
+	X(EVENT_GATE, event_gate) /* struct tcptuned_event_gate: which events are wanted */      \
+	X(TAI_OFFSET, tai_offset) /* __u64: by how much CLOCK_TAI is ahead of UTC, us */         \
+	X(EVENTS, events)	  /* ring buffer of struct tcptuned_event */                     \
+	X(BITCP_PARAMS, bitcp_params)	/* struct bitcp_params; absent without struct_ops */     \
+	X(PATHS, paths)			/* struct tcptuned_path_key -> struct tcptuned_path */   \
+	X(PATH_SETTINGS, path_settings) /* struct tcptuned_path_settings */                      \
+	X(STREAMS, streams) /* struct tcptuned_streams_key -> struct tcptuned_streams_record */  \
+	X(READOUT, readout) /* struct readout: the request to dump_flows, and its sums */        \
 	X(COLLECTED, collected) /* ring buffer of struct tcptuned_flow_record from dump_flows */
 
 /*

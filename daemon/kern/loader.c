@@ -636,7 +636,7 @@ static void open_pins_that_fit(struct tcptuned_kernel *k)
 		 sizeof(struct tcptuned_path)},
 		{TCPTUNED_MAP_PATH_SETTINGS, sizeof(__u32), sizeof(struct tcptuned_path_settings)},
 		{TCPTUNED_MAP_STREAMS, sizeof(struct tcptuned_streams_key),
-		 sizeof(struct tcptuned_streams_level)},
+		 sizeof(struct tcptuned_streams_record)},
 	};
 
 	open_pins(k);

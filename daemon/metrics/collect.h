@@ -18,7 +18,7 @@ struct tcptuned_scrape;
 struct tcptuned_scrape_options {
 	const struct tcptuned_kernel *kernel;
 	struct tcptuned_paths *paths; /* or NULL */
-	const struct tcptuned_group_stats *groups;
+	const struct tcptuned_passive_stats *groups;
 	__u32 flows_max;		     /* number of connections that are shown one by one */
 	const unsigned int *cgroups_missing; /* of policies: nonexistent, or not visible */
 	const struct tcptuned_config_trouble *trouble;

@@ -54,7 +54,7 @@ struct tcptuned_snapshot {
 	bool budget_ok;		       /* the budget could be read */
 	struct budget budget;
 	struct tcptuned_path_stats paths;
-	struct tcptuned_group_stats groups;
+	struct tcptuned_passive_stats groups;
 	struct tcptuned_flows flows; /* .top: those of the daemon's own network namespace */
 	struct tcptuned_bpfstats bpf;
 	struct tcptuned_process_stats process;

@@ -101,15 +101,15 @@ static void count_fits(struct tcptuned_paths *paths)
 {
 	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
 	char why[TCPTUNED_STREAMS_REFUSAL];
-	struct tcptuned_parallel_fit fit;
+	struct tcptuned_streams_fit fit;
 	size_t len, together;
 
 	memset(paths->stats.fits, 0, sizeof(paths->stats.fits));
-	if (tcptuned_streams_read(streams_fd(paths), &rows, &len, NULL))
+	if (tcptuned_streams_memory_read(streams_fd(paths), &rows, &len, NULL))
 		return;
 	for (size_t i = 0; i < len; i += together) {
-		together = tcptuned_streams_together(&rows[i], len - i);
-		paths->stats.fits[tcptuned_streams_fit(&rows[i], together, &fit, why)]++;
+		together = tcptuned_streams_memory_together(&rows[i], len - i);
+		paths->stats.fits[tcptuned_streams_memory_fit(&rows[i], together, &fit, why)]++;
 	}
 }
 
@@ -217,11 +217,11 @@ static void load_row(void *ctx, const struct tcptuned_path_key *key,
 }
 
 static void load_level(void *ctx, const struct tcptuned_streams_key *key,
-		       const struct tcptuned_streams_level *level)
+		       const struct tcptuned_streams_record *level)
 {
 	const struct tcptuned_paths *paths = ctx;
 	struct tcptuned_streams_key new_key = *key;
-	struct tcptuned_streams_level row = *level;
+	struct tcptuned_streams_record row = *level;
 
 	change_clock(&row.updated_s, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	load_namespace(paths, &new_key.host.netns_cookie, &row.netns);
@@ -285,7 +285,7 @@ static int save_levels(struct saving *s)
 
 	if (fd < 0)
 		return 0;
-	error = tcptuned_streams_read(fd, &rows, &len, s->err);
+	error = tcptuned_streams_memory_read(fd, &rows, &len, s->err);
 	for (size_t i = 0; i < len && !error; i++) {
 		struct tcptuned_streams_row *row = &rows[i];
 
@@ -368,7 +368,7 @@ static int forget_levels(const struct forgetting *f, struct tcptuned_error *err)
 
 	if (f->streams_fd < 0)
 		return 0;
-	error = tcptuned_streams_read(f->streams_fd, &rows, &len, err);
+	error = tcptuned_streams_memory_read(f->streams_fd, &rows, &len, err);
 	for (size_t i = 0; i < len && !error; i++)
 		if (!f->prefix || tcptuned_prefix_overlap(&rows[i].key.host, f->prefix))
 			bpf_map_delete_elem(f->streams_fd, &rows[i].key);

@@ -15,7 +15,7 @@
 #include <sqlite3.h>
 
 #include <tcptuned/abi/policy.h>
-#include <tcptuned/parallel.h>
+#include <tcptuned/streams.h>
 
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -319,7 +319,7 @@ static bool read_row(sqlite3_stmt *stmt, struct tcptuned_path_key *key, struct t
 }
 
 static bool read_level(sqlite3_stmt *stmt, struct tcptuned_streams_key *key,
-		       struct tcptuned_streams_level *row)
+		       struct tcptuned_streams_record *row)
 {
 	const char *host = (const char *)sqlite3_column_text(stmt, 0);
 	const char *name = (const char *)sqlite3_column_text(stmt, 2);
@@ -345,14 +345,14 @@ int tcptuned_pathdb_read_levels(struct tcptuned_pathdb *db, tcptuned_pathdb_leve
 				struct tcptuned_error *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-	struct tcptuned_streams_level level;
+	struct tcptuned_streams_record level;
 	struct tcptuned_streams_key key;
 	int error = prepare(db, select_levels, &stmt, err), step;
 
 	if (error)
 		return error;
 	sqlite3_bind_text(stmt, 1, db->boot, -1, SQLITE_STATIC);
-	sqlite3_bind_int(stmt, 2, TCPTUNED_STREAMS_LEVELS_MAX);
+	sqlite3_bind_int(stmt, 2, TCPTUNED_STREAMS_RECORDS_MAX);
 	while ((step = sqlite3_step(stmt)) == SQLITE_ROW)
 		if (read_level(stmt, &key, &level))
 			row(ctx, &key, &level);
@@ -422,7 +422,7 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 }
 
 int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_streams_key *key,
-			      const struct tcptuned_streams_level *row, struct tcptuned_error *err)
+			      const struct tcptuned_streams_record *row, struct tcptuned_error *err)
 {
 	sqlite3_stmt *stmt = db->put_level;
 	int i = bind_key(db, stmt, &key->host);

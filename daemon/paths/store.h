@@ -55,11 +55,11 @@ int tcptuned_pathdb_put(struct tcptuned_pathdb *db, const struct tcptuned_path_k
 
 /* The same of levels of parallel connections (streams.h). */
 typedef void (*tcptuned_pathdb_level)(void *ctx, const struct tcptuned_streams_key *key,
-				      const struct tcptuned_streams_level *level);
+				      const struct tcptuned_streams_record *level);
 int tcptuned_pathdb_read_levels(struct tcptuned_pathdb *db, tcptuned_pathdb_level row, void *ctx,
 				struct tcptuned_error *err);
 int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_streams_key *key,
-			      const struct tcptuned_streams_level *level,
+			      const struct tcptuned_streams_record *level,
 			      struct tcptuned_error *err);
 
 /* Delete the rows that overlap @prefix (NULL: all), in all namespaces. @ret_count: those of paths. */

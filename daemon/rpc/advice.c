@@ -87,16 +87,17 @@ static void set_path(json_t *object, const struct tcptuned_source *source,
 /* Add how many parallel connections carry most, by levels that belong together, if that can be said. */
 static void set_streams(json_t *object, const struct tcptuned_streams_row *rows, size_t len)
 {
-	const struct tcptuned_tame_options options = {
+	const struct tcptuned_streams_options options = {
 		.size = sizeof(options), .streams_max = 128, .impact_max = IMPACT_MAX};
-	struct tcptuned_tame_result result = {.size = sizeof(result)};
+	struct tcptuned_streams_result result = {.size = sizeof(result)};
 	char why_not[TCPTUNED_STREAMS_REFUSAL];
-	struct tcptuned_parallel_fit fit;
+	struct tcptuned_streams_fit fit;
 
-	if (len > TCPTUNED_TAME_LEVELS || !tcptuned_streams_fit(rows, len, &fit, why_not))
+	if (len > TCPTUNED_STREAMS_LEVELS_MAX ||
+	    !tcptuned_streams_memory_fit(rows, len, &fit, why_not))
 		return;
 	for (size_t i = 0; i < len; i++)
-		result.levels[i] = (struct tcptuned_tame_level){
+		result.levels[i] = (struct tcptuned_streams_level){
 			.streams = rows[i].key.streams,
 			.rate = rows[i].level.rate,
 			.rate_peak = rows[i].level.rate_peak,
@@ -110,7 +111,7 @@ static void set_streams(json_t *object, const struct tcptuned_streams_row *rows,
 	result.levels_len = (unsigned int)len;
 	memcpy(result.congestion_control, rows[0].key.congestion_control,
 	       sizeof(result.congestion_control));
-	if (tcptuned_tame_conclude(&options, &result))
+	if (tcptuned_streams_conclude(&options, &result))
 		return;
 	json_object_set_new(object, rows[0].key.receives ? "receive_streams" : "send_streams",
 			    json_pack("{s:i,s:f}", "streams", (int)result.within, "bits_per_second",
@@ -124,13 +125,13 @@ static int add_streams(json_t *object, const struct tcptuned_source *source,
 	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
 	struct tcptuned_path_key host;
 	size_t len, together;
-	int error = tcptuned_streams_read(source->kernel->map_fd[TCPTUNED_MAP_STREAMS], &rows, &len,
-					  err);
+	int error = tcptuned_streams_memory_read(source->kernel->map_fd[TCPTUNED_MAP_STREAMS],
+						 &rows, &len, err);
 
 	tcptuned_path_key_of(&request->filter.address, &host);
 	host.netns_cookie = request->netns_cookie;
 	for (size_t i = 0; !error && i < len; i += together) {
-		together = tcptuned_streams_together(&rows[i], len - i);
+		together = tcptuned_streams_memory_together(&rows[i], len - i);
 		if (!memcmp(&rows[i].key.host, &host, sizeof(host)))
 			set_streams(object, &rows[i], together);
 	}

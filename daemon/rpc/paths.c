@@ -141,10 +141,10 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 
 /* @fit: NULL if it is refused. */
 static json_t *level_object(const struct tcptuned_streams_row *row,
-			    const struct tcptuned_parallel_fit *fit)
+			    const struct tcptuned_streams_fit *fit)
 {
-	const struct tcptuned_streams_level *l = &row->level;
-	json_t *fitted = fit ? json_real(tcptuned_parallel_rate(fit, row->key.streams)) : NULL;
+	const struct tcptuned_streams_record *l = &row->level;
+	json_t *fitted = fit ? json_real(tcptuned_streams_rate(fit, row->key.streams)) : NULL;
 
 	return json_pack("{s:i,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:o*}", "streams",
 			 (int)row->key.streams, "windows", (json_int_t)l->windows,
@@ -160,8 +160,8 @@ static json_t *streams_object(const struct tcptuned_streams_row *rows, size_t le
 	const struct tcptuned_streams_key *key = &rows[0].key;
 	json_t *object, *levels = json_array();
 	char why[TCPTUNED_STREAMS_REFUSAL], host[TCPTUNED_PREFIX_TEXT];
-	struct tcptuned_parallel_fit fit;
-	bool fits = tcptuned_streams_fit(rows, len, &fit, why);
+	struct tcptuned_streams_fit fit;
+	bool fits = tcptuned_streams_memory_fit(rows, len, &fit, why);
 	__u64 windows = 0, age_s = UINT64_MAX;
 
 	for (size_t i = 0; i < len; i++) {
@@ -192,7 +192,7 @@ static __u32 print_streams(FILE *out, const struct reading *reading,
 	size_t together;
 
 	for (size_t i = 0; i < len; i += together) {
-		together = tcptuned_streams_together(&rows[i], len - i);
+		together = tcptuned_streams_memory_together(&rows[i], len - i);
 		if (!is_wanted(reading, &rows[i].key.host, rows[i].level.netns) ||
 		    matched++ >= reading->request->limit)
 			continue;
@@ -220,7 +220,7 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	tcptuned_path_key_of(&request->filter.address, &reading.prefix);
 	error = find_order(request->path_sort, &reading.order, err) ?:
 		tcptuned_paths_each(map_fd[TCPTUNED_MAP_PATHS], add_path, &reading, err) ?:
-		tcptuned_streams_read(map_fd[TCPTUNED_MAP_STREAMS], &rows, &len, err);
+		tcptuned_streams_memory_read(map_fd[TCPTUNED_MAP_STREAMS], &rows, &len, err);
 	if (error)
 		return error;
 	qsort_r(paths, reading.len, sizeof(*paths), compare, &reading);

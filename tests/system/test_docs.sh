@@ -28,7 +28,7 @@ test_docs_list_each_member_of_json() {
 		grep -oE '"[._a-z]*[a-z]"' | grep -vE '\.h"|"(enabled|interrupted|opened|unknown|want|we)"' | tr -d '"' | sed 's/^_/receive_/' | tr -s . '\n' |
 		unknown "$TEST_DIR/listed")" "" "members that tcptunectl(8) has not"
 	grep -rhoE '[a-z0-9]+(_[a-z0-9]+)+' --include='*.[ch]' bpf ctl daemon include >"$TEST_DIR/words"
-	printf '%s\n' tcptuned_parallel {receive,send}_window_{budget,capped,failed,grown,shrunk,test} >>"$TEST_DIR/words"
+	printf '%s\n' tcptuned_streams {receive,send}_window_{budget,capped,failed,grown,shrunk,test} >>"$TEST_DIR/words"
 	expect_eq "$(tr -d '\\' <"$TEST_BUILD/man/tcptunectl.8" | sed 's/(dq//g' |
 		grep -oE '[a-z0-9]+(_[a-z0-9]+)+' | unknown "$TEST_DIR/words")" "" "words that no source has"
 }

@@ -192,34 +192,34 @@ test_streams_by_the_library() {
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
-#include <tcptuned/tame.h>
+#include <tcptuned/streams.h>
 
 int main(int argc, char **argv)
 {
 	static char data[65536], ask[] = "GET /file HTTP/1.1\r\nRange: bytes=0-12999999\r\n\r\n";
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(8000), .sin_addr.s_addr = inet_addr(argv[1])};
-	struct tcptuned_tame_options options = {.size = sizeof(options), .probe = TCPTUNED_TAME_HTTP, .probe_seconds = 2,
+	struct tcptuned_streams_options options = {.size = sizeof(options), .probe = TCPTUNED_STREAMS_HTTP, .probe_seconds = 2,
 						.streams_max = 1, .bytes_max = 12e6};
-	struct tcptuned_tame_result result = {.size = sizeof(result)};
+	struct tcptuned_streams_result result = {.size = sizeof(result)};
 	int s = socket(AF_INET, SOCK_STREAM, 0), status;
 	struct ParallelTCPChar *advice;
-	struct tcptuned_tame *tame;
+	struct tcptuned_streams *search;
 	struct pollfd pfd = {.events = POLLIN};
 
 	if (connect(s, (struct sockaddr *)&to, sizeof(to)) || send(s, ask, sizeof(ask) - 1, 0) < 0)
 		return 2;
 	for (long left = 13000000, n; left > 0 && (n = recv(s, data, sizeof(data), 0)) > 0; left -= n)
 		;
-	if (tcptuned_tame_start(argv[2], &options, &tame))
+	if (tcptuned_streams_start(argv[2], &options, &search))
 		return 3;
-	pfd.fd = tcptuned_tame_fd(tame);
-	while ((status = tcptuned_tame_step(tame)) == 1)
+	pfd.fd = tcptuned_streams_fd(search);
+	while ((status = tcptuned_streams_step(search)) == 1)
 		poll(&pfd, 1, -1);
-	tcptuned_tame_result(tame, &result);
-	printf("%d %s%u connection, %.0f0 Mbit/s\n", status, tcptuned_tame_error(tame), result.fastest,
+	tcptuned_streams_result(search, &result);
+	printf("%d %s%u connection, %.0f0 Mbit/s\n", status, tcptuned_streams_error(search), result.fastest,
 	       result.fastest_rate / 1e7);
 	printf("%d events after that\n", poll(&pfd, 1, 600));
-	tcptuned_tame_free(tame);
+	tcptuned_streams_free(search);
 	advice = TameParallelTCP(argv[1], 0.1);
 	printf("TameParallelTCP: %d\n", advice ? advice->num_flows : 0);
 	return 0;

@@ -383,7 +383,7 @@ TEST(scrape_without_kernel_side)
 {
 	unsigned int missing = 3;
 	struct tcptuned_config_trouble trouble = {.unapplied = "no memory"};
-	struct tcptuned_group_stats groups = {0};
+	struct tcptuned_passive_stats groups = {0};
 	struct tcptuned_scrape_options options = {.flows_max = 3,
 						  .groups = &groups,
 						  .cgroups_missing = &missing,

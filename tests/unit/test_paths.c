@@ -67,7 +67,7 @@ static int setup(void **state)
 			 sizeof(struct tcptuned_path), TCPTUNED_PATHS_MAX);
 	kernel.map_fd[TCPTUNED_MAP_STREAMS] = streams_fd =
 		make_map(BPF_MAP_TYPE_LRU_HASH, "test_streams", sizeof(struct tcptuned_streams_key),
-			 sizeof(struct tcptuned_streams_level), TCPTUNED_STREAMS_LEVELS_MAX);
+			 sizeof(struct tcptuned_streams_record), TCPTUNED_STREAMS_RECORDS_MAX);
 	kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] =
 		make_map(BPF_MAP_TYPE_ARRAY, "test_settings", sizeof(__u32), sizeof(settings), 1);
 	if (tcptuned_paths_new(&paths, &kernel, test_directory))
@@ -608,10 +608,10 @@ static void see_window(const char *host, __u64 netns, unsigned int streams, doub
 {
 	struct tcptuned_streams_key k = {
 		.host = key(host, netns), .streams = streams, .congestion_control = "reno"};
-	struct tcptuned_tame_level window = {
+	struct tcptuned_streams_level window = {
 		.streams = streams, .rate = rate, .loss = 0.01, .rtt_s = 0.02, .rtt_min_s = 0.01};
 
-	assert_int_equal(tcptuned_streams_add(streams_fd, &k, 5, &window), 0);
+	assert_int_equal(tcptuned_streams_memory_add(streams_fd, &k, 5, &window), 0);
 }
 
 static struct tcptuned_streams_row *levels;
@@ -620,7 +620,7 @@ static size_t levels_len;
 static void read_levels(void)
 {
 	free(levels);
-	assert_int_equal(tcptuned_streams_read(streams_fd, &levels, &levels_len, &err), 0);
+	assert_int_equal(tcptuned_streams_memory_read(streams_fd, &levels, &levels_len, &err), 0);
 }
 
 static void clear_levels(void)
@@ -642,8 +642,8 @@ TEST(levels_come_in_order)
 	see_window("192.0.2.7", 1, 16, 1e9);
 	read_levels();
 	assert_int_equal(levels_len, 4);
-	assert_int_equal(tcptuned_streams_together(levels, levels_len), 3);
-	assert_int_equal(tcptuned_streams_together(levels + 3, 1), 1);
+	assert_int_equal(tcptuned_streams_memory_together(levels, levels_len), 3);
+	assert_int_equal(tcptuned_streams_memory_together(levels + 3, 1), 1);
 	assert_int_equal(levels[0].key.streams, 2);
 	assert_int_equal(levels[1].key.streams, 16);
 	assert_int_equal(levels[2].key.streams, 300);

@@ -4,14 +4,14 @@
  * what limited them. The daemon writes it (streams/memory.c), and no BPF program reads it. It is in
  * a pinned map, so that it outlives the daemon and another process can have it forgotten, as of paths.
  */
-#ifndef TCPTUNED_STREAMS_H
-#define TCPTUNED_STREAMS_H
+#ifndef TCPTUNED_ABI_STREAMS_H
+#define TCPTUNED_ABI_STREAMS_H
 
 #include <linux/types.h>
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/algo/path.h>
 
-#define TCPTUNED_STREAMS_LEVELS_MAX 4096
+#define TCPTUNED_STREAMS_RECORDS_MAX 4096
 
 /* All bytes are compared. */
 struct tcptuned_streams_key {
@@ -22,7 +22,7 @@ struct tcptuned_streams_key {
 };
 
 /* Means of the windows of time in which they were measured; a new one counts at least a sixteenth. */
-struct tcptuned_streams_level {
+struct tcptuned_streams_record {
 	__s64 updated_s;  /* CLOCK_BOOTTIME */
 	__u32 netns;	  /* inode number of the network namespace */
 	__u32 windows;	  /* that were added */
