@@ -262,12 +262,7 @@ static bool conclude(const struct question *q, const json_t *memory,
 	}
 	snprintf(ret->congestion_control, sizeof(ret->congestion_control), "%s",
 		 ctl_text(memory, "congestion_control"));
-	if (tcptuned_streams_conclude(&q->options, ret))
-		return false;
-	ret->end = ret->fastest < ret->levels[ret->levels_len - 1].streams
-			   ? TCPTUNED_STREAMS_END_NO_GAIN
-			   : TCPTUNED_STREAMS_END_MAX;
-	return true;
+	return !tcptuned_streams_conclude(&q->options, ret);
 }
 
 static void print_known(const json_t *known, const struct question *q)

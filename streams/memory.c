@@ -126,3 +126,32 @@ bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t
 	return true;
 #undef REFUSE
 }
+
+bool tcptuned_streams_memory_conclude(const struct tcptuned_streams_row *rows, size_t len,
+				      double impact_max, struct tcptuned_streams_result *ret)
+{
+	const struct tcptuned_streams_options options = {
+		.size = sizeof(options), .streams_max = 128, .impact_max = impact_max};
+	char why_not[TCPTUNED_STREAMS_REFUSAL];
+	struct tcptuned_streams_fit fit;
+
+	if (len > TCPTUNED_STREAMS_LEVELS_MAX ||
+	    !tcptuned_streams_memory_fit(rows, len, &fit, why_not))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		ret->levels[i] = (struct tcptuned_streams_level){
+			.streams = rows[i].key.streams,
+			.rate = rows[i].level.rate,
+			.rate_peak = rows[i].level.rate_peak,
+			.loss = rows[i].level.loss,
+			.rtt_s = rows[i].level.rtt_s,
+			.rtt_min_s = rows[i].level.rtt_min_s,
+			.receiver_window = rows[i].level.receiver_window,
+			.send_buffer = rows[i].level.send_buffer,
+			.receives = (int)rows[i].key.receives,
+		};
+	ret->levels_len = (unsigned int)len;
+	memcpy(ret->congestion_control, rows[0].key.congestion_control,
+	       sizeof(ret->congestion_control));
+	return !tcptuned_streams_conclude(&options, ret);
+}

@@ -137,6 +137,8 @@ int tcptuned_streams_conclude(const struct tcptuned_streams_options *options,
 	if (err || !r.levels_len || r.levels_len > TCPTUNED_STREAMS_LEVELS_MAX)
 		return err ? err : -EINVAL;
 	advice_conclude(&o, &r);
+	r.end = r.fastest < r.levels[r.levels_len - 1].streams ? TCPTUNED_STREAMS_END_NO_GAIN
+							       : TCPTUNED_STREAMS_END_MAX;
 	advice_copy(result, &r);
 	return 0;
 }

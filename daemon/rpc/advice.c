@@ -87,31 +87,9 @@ static void set_path(json_t *object, const struct tcptuned_source *source,
 /* Add how many parallel connections carry most, by levels that belong together, if that can be said. */
 static void set_streams(json_t *object, const struct tcptuned_streams_row *rows, size_t len)
 {
-	const struct tcptuned_streams_options options = {
-		.size = sizeof(options), .streams_max = 128, .impact_max = IMPACT_MAX};
 	struct tcptuned_streams_result result = {.size = sizeof(result)};
-	char why_not[TCPTUNED_STREAMS_REFUSAL];
-	struct tcptuned_streams_fit fit;
 
-	if (len > TCPTUNED_STREAMS_LEVELS_MAX ||
-	    !tcptuned_streams_memory_fit(rows, len, &fit, why_not))
-		return;
-	for (size_t i = 0; i < len; i++)
-		result.levels[i] = (struct tcptuned_streams_level){
-			.streams = rows[i].key.streams,
-			.rate = rows[i].level.rate,
-			.rate_peak = rows[i].level.rate_peak,
-			.loss = rows[i].level.loss,
-			.rtt_s = rows[i].level.rtt_s,
-			.rtt_min_s = rows[i].level.rtt_min_s,
-			.receiver_window = rows[i].level.receiver_window,
-			.send_buffer = rows[i].level.send_buffer,
-			.receives = (int)rows[i].key.receives,
-		};
-	result.levels_len = (unsigned int)len;
-	memcpy(result.congestion_control, rows[0].key.congestion_control,
-	       sizeof(result.congestion_control));
-	if (tcptuned_streams_conclude(&options, &result))
+	if (!tcptuned_streams_memory_conclude(rows, len, IMPACT_MAX, &result))
 		return;
 	json_object_set_new(object, rows[0].key.receives ? "receive_streams" : "send_streams",
 			    json_pack("{s:i,s:f}", "streams", (int)result.within, "bits_per_second",

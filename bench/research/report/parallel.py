@@ -16,12 +16,8 @@ PARTIAL, FULL, LINEAR, BEST = range(4)  # enum tcptuned_streams_model
 
 class Level(ctypes.Structure):
     """struct tcptuned_streams_level"""
-    _fields_ = [("streams", ctypes.c_uint),
-                *((name, ctypes.c_double) for name in (
-                    "rate", "rate_peak", "loss", "segments", "rtt_s", "rtt_min_s",
-                    "receiver_window", "send_buffer", "application")),
-                ("receives", ctypes.c_int), ("processor", ctypes.c_double),
-                ("limit", ctypes.c_int), ("reserved", ctypes.c_double * 4)]
+    _fields_ = [("streams", ctypes.c_uint), ("rate", ctypes.c_double),
+                ("others", ctypes.c_double * 15)]  # integers among them are as long
 
 
 class Fit(ctypes.Structure):
