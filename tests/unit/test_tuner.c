@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "tuner.h"
+#include "lib/tuner.h"
 
 #include "test.h"
 
