@@ -68,8 +68,6 @@ static int parse_number(const char *name, const char *text, const char *suffixes
 	return 0;
 }
 
-#define STREAMS_MAX 128
-
 struct question {
 	struct tcptuned_streams_options options;
 	double impact_max; /* as given, while 0 is the default in options */
@@ -99,7 +97,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 		const char *suffixes;
 		double step, min, max;
 	} rows[] = {
-		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, STREAMS_MAX},
+		{WANT, "KMGT", 1000, 1, 1e13}, {MAX_STREAMS, "", 1, 1, TCPTUNED_STREAMS_SEARCH_MAX},
 		{TIME, "", 1, 5, 3600},	       {BYTES, "KMGT", 1024, 1, 1e15},
 		{PORT, "", 1, 1, 65535},       {MAX_IMPACT, "%", 0.01, 0, 1},
 	};
@@ -116,7 +114,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	if (!q->passive && strcmp(probe, "http") && strcmp(probe, "iperf3"))
 		return USAGE(err, "--probe: %.60s: write iperf3, http or none", probe);
 	if (q->passive)
-		values[MAX_STREAMS] = STREAMS_MAX;
+		values[MAX_STREAMS] = TCPTUNED_STREAMS_SEARCH_MAX;
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && !error; i++)
 		if (ctl->given[rows[i].option])
 			error = parse_number(options[rows[i].option].option.name,

@@ -95,6 +95,21 @@ size_t tcptuned_streams_memory_together(const struct tcptuned_streams_row *rows,
 	return n;
 }
 
+static struct tcptuned_streams_level level_of(const struct tcptuned_streams_row *row)
+{
+	return (struct tcptuned_streams_level){
+		.streams = row->key.streams,
+		.rate = row->level.rate,
+		.rate_peak = row->level.rate_peak,
+		.loss = row->level.loss,
+		.rtt_s = row->level.rtt_s,
+		.rtt_min_s = row->level.rtt_min_s,
+		.receiver_window = row->level.receiver_window,
+		.send_buffer = row->level.send_buffer,
+		.receives = (int)row->key.receives,
+	};
+}
+
 bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t len,
 				 struct tcptuned_streams_fit *ret,
 				 char ret_why[TCPTUNED_STREAMS_REFUSAL])
@@ -105,8 +120,7 @@ bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t
 #define REFUSE(...) (snprintf(ret_why, TCPTUNED_STREAMS_REFUSAL, __VA_ARGS__), false)
 	len = MIN(len, TCPTUNED_STREAMS_LEVELS_MAX);
 	for (size_t i = 0; i < len; i++) {
-		levels[i] = (struct tcptuned_streams_level){.streams = rows[i].key.streams,
-							    .rate = rows[i].level.rate};
+		levels[i] = level_of(&rows[i]);
 		windows += rows[i].level.windows;
 	}
 	if (len < LEVELS_MIN)
@@ -130,8 +144,9 @@ bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t
 bool tcptuned_streams_memory_conclude(const struct tcptuned_streams_row *rows, size_t len,
 				      double impact_max, struct tcptuned_streams_result *ret)
 {
-	const struct tcptuned_streams_options options = {
-		.size = sizeof(options), .streams_max = 128, .impact_max = impact_max};
+	const struct tcptuned_streams_options options = {.size = sizeof(options),
+							 .streams_max = TCPTUNED_STREAMS_SEARCH_MAX,
+							 .impact_max = impact_max};
 	char why_not[TCPTUNED_STREAMS_REFUSAL];
 	struct tcptuned_streams_fit fit;
 
@@ -139,17 +154,7 @@ bool tcptuned_streams_memory_conclude(const struct tcptuned_streams_row *rows, s
 	    !tcptuned_streams_memory_fit(rows, len, &fit, why_not))
 		return false;
 	for (size_t i = 0; i < len; i++)
-		ret->levels[i] = (struct tcptuned_streams_level){
-			.streams = rows[i].key.streams,
-			.rate = rows[i].level.rate,
-			.rate_peak = rows[i].level.rate_peak,
-			.loss = rows[i].level.loss,
-			.rtt_s = rows[i].level.rtt_s,
-			.rtt_min_s = rows[i].level.rtt_min_s,
-			.receiver_window = rows[i].level.receiver_window,
-			.send_buffer = rows[i].level.send_buffer,
-			.receives = (int)rows[i].key.receives,
-		};
+		ret->levels[i] = level_of(&rows[i]);
 	ret->levels_len = (unsigned int)len;
 	memcpy(ret->congestion_control, rows[0].key.congestion_control,
 	       sizeof(ret->congestion_control));

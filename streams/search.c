@@ -18,7 +18,6 @@
 #include "streams/probe.h"
 #include "lib/sockets.h"
 
-#define STREAMS_MAX    128u
 #define OPTIONS_MAX    4096
 #define SAMPLE_S       0.25
 #define PEAK_SAMPLES   4       /* a second */
@@ -83,7 +82,7 @@ static double now_s(void)
 static int are_valid(const struct tcptuned_streams_options *o)
 {
 	return (unsigned int)o->probe <= TCPTUNED_STREAMS_HTTP && o->port <= 65535 &&
-	       o->streams_max <= STREAMS_MAX && o->probe_seconds <= 3600 &&
+	       o->streams_max <= TCPTUNED_STREAMS_SEARCH_MAX && o->probe_seconds <= 3600 &&
 	       o->seconds_max <= 86400 && o->bytes_max >= 0 && o->bits_per_second >= 0 &&
 	       o->impact_max >= 0 && o->impact_max <= 1 && o->gain_min >= 0 && o->gain_min <= 1;
 }

@@ -17,6 +17,7 @@ extern "C" {
 #endif
 
 #define TCPTUNED_STREAMS_MAX	    1024u
+#define TCPTUNED_STREAMS_SEARCH_MAX 128u /* of a search */
 #define TCPTUNED_STREAMS_LEVELS_MAX 64u
 
 /* What limits the connections of a measurement. */
@@ -200,7 +201,7 @@ struct tcptuned_streams_options {
 	size_t size; /* of this structure */
 	enum tcptuned_streams_probe probe;
 	unsigned int port;		/* of iperf3; 0: 5201 */
-	unsigned int streams_max;	/* 0: 16; at most 128 */
+	unsigned int streams_max;	/* 0: 16; at most TCPTUNED_STREAMS_SEARCH_MAX */
 	unsigned int probe_seconds;	/* that each probe measures; 0: 5 */
 	unsigned int seconds_max;	/* by which each probe but the first has to end; 0: 60 */
 	double bytes_max;		/* of all probes together; 0: any */
