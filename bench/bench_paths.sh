@@ -61,7 +61,7 @@ paths_fetch() { # CONGESTION_CONTROL
 	reduce beside_a_fetch
 }
 
-# Begins with the pause before the fetch, and lasts longer than that.
+# Starts with the pause before the fetch, and lasts longer than both.
 paths_neighbour() {
 	background to-neighbour in_beside in_host a "$TEST_BUILD/messages" --listen "${ADDR[a]}" --port 7001 --once --series 50
 	wait_printed to-neighbour '^listening'
@@ -91,8 +91,8 @@ bench_paths_changed() {
 	done
 }
 
-# Others on the link, in the first two seconds of a fetch: four connections fill it, so that their queue stands; one uses
-# a quarter of it.
+# Others on the link, in the first two seconds of a fetch: four connections with as much as the kernel's buffers allow them,
+# and one that uses a quarter of it.
 bench_paths_neighbour() {
 	local run mbit=1000 bytes=10000000 column path_then='' x count=1 parallel=1 path neighbour
 	path="--rate 1gbit --delay 50ms --queue ${BENCH_QUEUE:-1bdp}"

@@ -211,7 +211,8 @@ def fetch(address: str, port: str, pause_s: str, size: str, count: str, parallel
         with concurrent.futures.ThreadPoolExecutor(int(parallel)) as pool:
             times += pool.map(lambda _: fetch_one(address, port, size), range(int(parallel)))
     middle = quantile(times, 0.5)
-    return {"began_s": began_s, "elapsed_s": middle, "times_s": times, "bytes": int(size), "goodput_bps": int(size) * 8 / middle}
+    return {"began_s": began_s, "elapsed_s": middle, "times_s": times, "bytes": int(size),
+            "goodput_bps": int(size) * 8 / middle}
 
 
 if __name__ == "__main__":
