@@ -167,7 +167,10 @@ test_grants_outlive_the_daemon() {
 # may hold or lack a reserve of 1 MB (SK_MEMORY_PCPU_RESERVE), which has to be little beside the margins of 1/15.
 # alone: net.ipv4.tcp_mem is the whole host's
 test_memory_of_tcp_is_short() {
-	local before i wanted granted reason limits others held
+	local before i limits others held
+	# In one answer: what a connection has earned can be less a moment later, and then it is not refused.
+	local refused='.receive.reason == "budget" and (.flags | contains(["receive_memory_short"]))
+		and .receive.budget_granted_bytes <= .receive.budget_wanted_bytes / 2'
 	before=$(sysctl -n net.ipv4.tcp_mem)
 	limits=$(host_limits)
 	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304 # as of Linux 6.18
@@ -188,13 +191,8 @@ test_memory_of_tcp_is_short() {
 	SENDER_PREFIX= stream sender 7305 --duration 240 --congestion reno
 	wait_output -ge 100000 budget_sees 7305 budget_wanted_bytes
 	wait_output -ge 1 counter tcptuned_memory_short_total ''
-	wait_output = budget flow 7305 .receive.reason
-	wanted=$(budget_sees 7305 budget_wanted_bytes)
-	granted=$(budget_sees 7305 budget_granted_bytes)
-	reason=$(flow 7305 '[.receive.reason] + .flags')
+	wait_output = true flow 7305 "$refused"
 	sysctl -qw net.ipv4.tcp_mem="$before"
-	expect_match "$reason" '"budget",.*"receive_memory_short"' "reason for its window"
-	expect_le "$granted" $((wanted / 2)) "granted"
 	wait_output -ge 400000 budget_sees 7305 budget_granted_bytes
 	note "$(budget_sees 7305 budget_granted_bytes) granted once there is memory"
 	tcptuned_stop
