@@ -104,8 +104,8 @@ struct rightsize {
 	__u32 round_low_us; /* smallest RTT of the present round */
 	__u32 last_low_us;  /* ... of the previous round */
 	__u32 samples;	    /* RTT samples of the present interval */
-	__u32 silent_us;    /* longest time without data in the present round */
-	__u32 interval_silent_us; /* ... in the present interval or stage, by any connection with the peer */
+	__u32 silent_us;    /* longest time without data with the peer (peer.h) in the present round */
+	__u32 interval_silent_us; /* ... in the present interval or stage */
 	__u32 test_rtt_us;  /* standing RTT before the test */
 	__u32 varies_us;    /* by so much the path's delay varies */
 	__u32 held;	    /* the window to hold, bytes; 0: none */
@@ -510,8 +510,10 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	__u32 shared = a->silent_us && a->silent_us < silent ? a->silent_us : silent;
 	__u32 shift, mark;
 
-	rs->silent_us = silent > rs->silent_us ? silent : rs->silent_us;
-	rs->interval_silent_us = shared > rs->interval_silent_us ? shared : rs->interval_silent_us;
+	if (shared > rs->silent_us)
+		rs->silent_us = shared;
+	if (shared > rs->interval_silent_us)
+		rs->interval_silent_us = shared;
 	if (rs->interval_us && silent > 2ull * a->rtt_us)
 		rs->interval_us += silent; /* the application paused: no time of its rate */
 	if (rs->seen_us)
