@@ -323,6 +323,49 @@ TEST(silences_with_a_peer)
 			 RIGHTSIZE_RTT_MAX_US);
 }
 
+/*
+ * A hold of 2.6 MB on a path of 10 ms, of which 16 ms seemed to vary, with an ACK each millisecond for @ms; but the data
+ * of every round comes within @burst_us, as if others' came in between. @rtt_us: of all samples.
+ */
+static struct rightsize hold_in_bursts(__u32 rtt_us, __u32 burst_us, __u32 peer_silent_us, __u32 ms)
+{
+	struct rightsize rs = {.state = RIGHTSIZE_HOLDING,
+			       .min_rtt_us = 10000,
+			       .varies_us = 16000,
+			       .held = 2600000,
+			       .window = 2600000,
+			       .tests = 1,
+			       .rate = 100000000};
+	struct rightsize_ack ack = {.sample_us = rtt_us,
+				    .rtt_us = rtt_us,
+				    .min = WINDOW_MIN,
+				    .silent_us = peer_silent_us};
+
+	for (__u32 t = 0; t < ms; t++) {
+		ack.clock_us = 1000 * t;
+		ack.now_us = START_US + ack.clock_us;
+		if (ack.clock_us % rtt_us >= burst_us)
+			continue;
+		ack.bytes += 1000000;
+		rightsize_on_ack(&rs, &ack);
+	}
+	return rs;
+}
+
+/* Its RTT did not vary in an interval, of 262 ms: 10/26 of the window are enough. */
+TEST(a_hold_becomes_smaller)
+{
+	assert_int_equal(hold_in_bursts(20000, 20000, 0, 600).held, 1000000);
+	assert_int_equal(hold_in_bursts(20000, 20000, 0, 200).held, 2600000);
+}
+
+/* A hold whose RTT is four times the minimum ends by silences, but not by those in which data of others came. */
+TEST(a_hold_ends_by_silences)
+{
+	assert_int_equal(hold_in_bursts(54000, 20000, 0, 200).state, RIGHTSIZE_FREE);
+	assert_int_equal(hold_in_bursts(54000, 20000, 2000, 200).state, RIGHTSIZE_HOLDING);
+}
+
 /* A loss ends a test without a result: the window is the kernel's again, or the one held before. */
 TEST(a_loss_puts_a_test_off)
 {

@@ -104,19 +104,19 @@ struct rightsize {
 	__u32 round_low_us; /* smallest RTT of the present round */
 	__u32 last_low_us;  /* ... of the previous round */
 	__u32 samples;	    /* RTT samples of the present interval */
-	__u32 silent_us;    /* longest time without data with the peer (peer.h) in the present round */
+	__u32 silent_us; /* longest time without data with the peer (peer.h) in the present round */
 	__u32 interval_silent_us; /* ... in the present interval or stage */
-	__u32 test_rtt_us;  /* standing RTT before the test */
-	__u32 varies_us;    /* by so much the path's delay varies */
-	__u32 held;	    /* the window to hold, bytes; 0: none */
-	__u32 window;	    /* the window decided on, bytes; 0: the kernel's */
-	__u32 tests;	    /* number of tests begun */
-	__u8 state;	    /* enum rightsize_state */
-	__u8 failures;	    /* tests that failed in a row */
-	__u8 silent_rounds; /* rounds in a row in which a hold left the path idle */
-	__u8 busy;	    /* intervals without a silence, halved by one with one, at most 32 */
-	__u8 waiting : 1;   /* 1: more is offered than the window of the stage */
-	__u8 steady : 4;    /* busy rounds since the rate rose by a quarter, at most 15 */
+	__u32 test_rtt_us;	  /* standing RTT before the test */
+	__u32 varies_us;	  /* by so much the path's delay varies */
+	__u32 held;		  /* the window to hold, bytes; 0: none */
+	__u32 window;		  /* the window decided on, bytes; 0: the kernel's */
+	__u32 tests;		  /* number of tests begun */
+	__u8 state;		  /* enum rightsize_state */
+	__u8 failures;		  /* tests that failed in a row */
+	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
+	__u8 busy;	  /* intervals without a silence, halved by one with one, at most 32 */
+	__u8 waiting : 1; /* 1: more is offered than the window of the stage */
+	__u8 steady : 4;  /* busy rounds since the rate rose by a quarter, at most 15 */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -280,21 +280,48 @@ static inline __u64 rightsize_bdp(const struct rightsize *rs, __u32 quarters)
 }
 
 /*
- * The RTT stays below twice the path's, of which what varies is a part if it is half the minimum or more: the samples
- * of a stage are few, and before it the queue varied, too, so the smaller range of both counts.
+ * What varies of the path's RTT, us: the samples of a stage are few, and a queue varies, too, so the smallest range
+ * counts of those before it (@before_us), in it and during the hold, if it is half the minimum or more.
+ * Inlined, each result would be verified.
  */
+#ifdef __bpf__
+__attribute__((noinline))
+#else
+static inline
+#endif
+__u32 rightsize_variation(__u32 before_us, __u32 range_us, __u32 min_rtt_us)
+{
+	if (range_us > before_us)
+		range_us = before_us;
+	return 2 * range_us < min_rtt_us ? 0 : range_us;
+}
+
+static inline void rightsize_note_variation(struct rightsize *rs)
+{
+	__u32 range_us = 4 * (rightsize_mean_rtt_us(rs) - rs->low_us);
+
+	rs->varies_us = rightsize_variation(rs->varies_us, range_us, rightsize_min_rtt_us(rs));
+}
+
+/* The RTT stays below twice the path's. */
 static inline void rightsize_hold(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u32 varies = rs->samples ? 4 * (rightsize_mean_rtt_us(rs) - rs->low_us) : 0;
-
-	if (varies < rs->varies_us)
-		rs->varies_us = varies;
-	if (2 * rs->varies_us < rightsize_min_rtt_us(rs))
-		rs->varies_us = 0;
+	rightsize_note_variation(rs);
 	rs->held = rs->window = rightsize_clamp_window(rightsize_bdp(rs, RIGHTSIZE_HOLD), a->min);
 	rs->failures = 0;
 	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
 	rightsize_begin_interval(rs, a);
+}
+
+/* A hold whose RTT varies less than it seemed needs less: connections that end their tests later vary it for others. */
+static inline void rightsize_hold_less(struct rightsize *rs, const struct rightsize_ack *a)
+{
+	__u32 before = rightsize_min_rtt_us(rs) + rs->varies_us;
+
+	rightsize_note_variation(rs);
+	rs->held = rs->window = rightsize_clamp_window(
+		rightsize_muldiv(rs->held, rightsize_min_rtt_us(rs) + rs->varies_us, before),
+		a->min);
 }
 
 /* Begins a test or a probe with @window bytes. */
@@ -435,6 +462,8 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 		    (stands && rs->busy && rightsize_is_test_mark(rs, mark, shift)))
 			rightsize_begin_stage(rs, a, RIGHTSIZE_PROBE_RTT,
 					      rightsize_bdp(rs, RIGHTSIZE_PROBE));
+		else if (rs->varies_us)
+			rightsize_hold_less(rs, a);
 	}
 	rs->interval_silent_us = 0;
 	rightsize_begin_interval(rs, a);
