@@ -178,6 +178,23 @@ bench_several() {
 	done
 }
 
+# The same half a second after one another: all but the first have never seen the queue empty.
+bench_one_by_one() {
+	local run run_seconds apart=0.5 streams flows kind
+	vary_hosts
+	path="--rate 1gbit --delay 5ms --queue 20MB"
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for streams in ${BENCH_STREAMS:-2 4 8}; do
+			for kind in cubic bbr; do
+				flows=$(printf "untuned:$kind:$run_seconds %.0s" $(seq $streams))
+				row one_by_one $streams ${kind/cubic/kernel} vary_flows 10 $flows
+			done
+			flows=$(printf "tuned:cubic:$run_seconds %.0s" $(seq $streams))
+			row one_by_one $streams "tcptuned, cubic" with_tcptuned neither $keep -- vary_flows 10 $flows
+		done
+	done
+}
+
 # Eight seconds in a deep queue.
 bench_first_seconds() {
 	local run run_seconds=8 x rate delay queue
@@ -213,8 +230,8 @@ bench_incast() {
 }
 
 # --- competing connections -------------------------------------------------------------------
-# vary_flows RTT_MS tuned|untuned:CONTROL:SECONDS...	connections that begin together, each of its
-# own for so long; of tuned ones both ends run tcptuned. The row is that of all; "flows" has each, over
+# vary_flows RTT_MS tuned|untuned:CONTROL:SECONDS...	connections that begin together, or $apart s after one
+# another, each of its own for so long; of tuned ones both ends run tcptuned. The row is that of all; "flows" has each, over
 # the time that they share, from the second $count_after of it on.
 vary_flows() {
 	local rtt_ms=$1 i=0 spec
@@ -226,6 +243,7 @@ vary_flows() {
 	done
 	for ((i = 1; i <= $#; i++)); do
 		vary_sender $i ${!i//:/ }
+		[ -z "${apart-}" ] || sleep "$apart"
 	done
 	for ((i = 1; i <= $#; i++)); do
 		wait "$(pid_of flow-$i)" || fail "connection $i: $(tail -c 300 "$TEST_DIR/flow-$i.log")"

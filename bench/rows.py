@@ -202,18 +202,21 @@ def slower() -> dict:
 
 
 def neighbours(rtt_ms: str, since_s: str, *seconds: str) -> dict:
-    """The rates of connections that begin together, over the time that all of them last, from a second of it on; each
-    lasts so long.
+    """The rates of connections over the time in which all of them send, from a second of it on; each lasts so long.
     long_s: seconds in which the first one's RTT exceeds three times the path's, after the last byte of the second one
     was read."""
     flows = [load(f"flow-{i + 1}.log") for i in range(len(seconds))]
     lengths = [float(length) for length in seconds]
-    since, shared, last = float(since_s), min(lengths), max(lengths)
+    shared, last = min(lengths), max(lengths)
+    since = max(flow["started_s"] for flow in flows) + float(since_s)
+    until = min(flow["started_s"] + length for flow, length in zip(flows, lengths))
+    rates = [mbps(flow, since - flow["started_s"], until - flow["started_s"]) for flow in flows]
     result = flows[0] | {
-        "goodput_bps": sum(mbps(flow, since, shared) for flow in flows) * 1e6,
+        "goodput_bps": sum(rates) * 1e6,
         "retransmits": sum(flow["retransmits"] for flow in flows),
-        "flows": [{"mbps": mbps(flow, since, shared), "congestion": flow["congestion"],
-                   "retransmits": flow["retransmits"], "rtt_ms": flow["rtt_ms"]["median"]} for flow in flows]}
+        "flows": [{"mbps": rate, "congestion": flow["congestion"],
+                   "retransmits": flow["retransmits"], "rtt_ms": flow["rtt_ms"]["median"]}
+                  for flow, rate in zip(flows, rates)]}
     load_series = flows[0]["load_series"]
     if last != shared:
         left_s = flows[1]["elapsed_s"]

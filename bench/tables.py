@@ -53,8 +53,8 @@ def spread(values):
 
 # Benches whose runs are not always of the same length.
 OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
-                      "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "neighbour",
-                      "leaves", "peace", "peace_bitcp", "random_loss",
+                      "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "one_by_one",
+                      "neighbour", "leaves", "peace", "peace_bitcp", "random_loss",
                       "random_loss_shared", "incast", "random", "streams", "paper_streams"}
 
 
@@ -770,6 +770,12 @@ VARYING = [
                     "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"),
                    ("rtt_ms", "<=", None, 20,
                     "{x}, {column}: RTT {t} ms (at most 20; the kernel alone {k})"))),
+    Bench("one_by_one", "Several connections that begin half a second after one another: 1 Gbit/s, 10 ms, 20 MB", "connections", [
+        goodput("Mbit/s of all, while all send; rows: how many:"),
+        rtt("RTT of the first one, median of a run, in ms:"),
+        RTT_P95, QUEUE_MEAN,
+    ], check_tuned(("goodput_mbps", ">=", 0.98, None,
+                    "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"))),
     Bench("neighbour", "A connection with one neighbour that is not tuned", "link", [
         Metric("first_mbps", "Mbit/s of the first; in column kernel it is not tuned, either. Rows: link, RTT, queue:",
                flow_0_mbps),
