@@ -45,23 +45,33 @@ struct {
 	__type(value, struct rightsize_peer);
 } peers SEC(".maps");
 
-/* Fills in the silence of all connections with the peer. */
-static __always_inline void look_at_peer(struct rightsize_ack *ack, const struct rightsize *rs,
-					 struct tcp_sock *tp, bool sends)
+__bpf_global int ask_peer(const struct endpoints *ends, struct rightsize_ack *ack,
+			  struct rightsize *rs, bool sends)
 {
 	struct peer_key key = {.sends = sends};
 	struct rightsize_peer none = {0}, *peer;
-	struct endpoints ends;
 
-	if (!rightsize_minds_silence(rs, ack->rtt_us))
-		return;
-	sk_endpoints(&tp->inet_conn.icsk_inet.sk.__sk_common, &ends);
-	__builtin_memcpy(key.address, ends.remote, sizeof(key.address));
+	if (!ends || !ack || !rs)
+		return 0;
+	__builtin_memcpy(key.address, ends->remote, sizeof(key.address));
 	peer = bpf_map_lookup_elem(&peers, &key);
 	if (peer)
-		ack->silent_us = rightsize_peer_carried(peer, ack->now_us, ack->clock_us);
-	else
+		rightsize_look_at_peer(peer, rs, ack);
+	else if (rightsize_minds_silence(rs, ack->rtt_us))
 		bpf_map_update_elem(&peers, &key, &none, BPF_NOEXIST);
+	return 0;
+}
+
+/* What the connection and the others with its peer know together. */
+static __always_inline void look_at_peer(struct rightsize_ack *ack, struct rightsize *rs,
+					 struct tcp_sock *tp, bool sends)
+{
+	struct endpoints ends;
+
+	if (!rightsize_minds_peer(rs, ack))
+		return;
+	sk_endpoints(&tp->inet_conn.icsk_inet.sk.__sk_common, &ends);
+	ask_peer(&ends, ack, rs, sends);
 }
 
 /* decide() returns an event of the receive direction (event.h) or 0, and whether a round ended. */
@@ -78,7 +88,7 @@ static __always_inline void count_decision(__u32 kind, __u32 counters)
 		count(counters + TCPTUNED_C_RCV_TESTS);
 }
 
-__noinline int decide(struct rightsize *rs, const struct rightsize_ack *ack, bool sends)
+__bpf_global int decide(struct rightsize *rs, const struct rightsize_ack *ack, bool sends)
 {
 	__u32 before, after, tests, kind = 0;
 	int ended;

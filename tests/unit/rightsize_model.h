@@ -488,13 +488,11 @@ static void model_decide_sender(struct model_flow *f, uint64_t rtt_ns, uint32_t 
 		.min = WINDOW_MIN,
 	};
 
-	bool minds = rightsize_minds_silence(&f->snd, ack.rtt_us);
-
-	if (!round_ended &&
-	    ((!minds && !f->snd.state) || ack.now_us - f->snd.seen_us < ACK_TICK_US))
+	if (!round_ended && ((!rightsize_minds_silence(&f->snd, ack.rtt_us) && !f->snd.state) ||
+			     ack.now_us - f->snd.seen_us < ACK_TICK_US))
 		return;
-	if (minds)
-		ack.silent_us = rightsize_peer_carried(&model.peer[1], ack.now_us, ack.clock_us);
+	if (rightsize_minds_peer(&f->snd, &ack))
+		rightsize_look_at_peer(&model.peer[1], &f->snd, &ack);
 	if (round_ended)
 		ack.rtt_us -= ack.rtt_us / 4;
 	rightsize_on_ack(&f->snd, &ack);
@@ -644,8 +642,8 @@ static void model_decide(struct model_flow *f, uint32_t sample_us, uint32_t dela
 
 	if (ack.now_us - f->rs.seen_us < ACK_TICK_US)
 		return;
-	if (rightsize_minds_silence(&f->rs, ack.rtt_us))
-		ack.silent_us = rightsize_peer_carried(&model.peer[0], ack.now_us, ack.clock_us);
+	if (rightsize_minds_peer(&f->rs, &ack))
+		rightsize_look_at_peer(&model.peer[0], &f->rs, &ack);
 	rightsize_on_ack(&f->rs, &ack);
 	/* While there is a reassembly gap nothing is held below what the kernel gives. */
 	window = f->highest > f->rcv_nxt && f->rs.window > 65535 ? 0 : f->rs.window;

@@ -47,6 +47,24 @@ TEST(several_in_a_deep_queue)
 }
 
 /*
+ * All but the first have never seen the queue empty, and those that come a second later find windows held: they all test
+ * together.
+ */
+TEST(one_after_another_in_a_deep_queue)
+{
+	for (unsigned int flows = 2; flows <= 4; flows += 2)
+		for (double apart_s = 0.5; apart_s <= 1; apart_s += 0.5)
+			for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+				model_begin(&(struct path){1000, 10, 0.16}, seed);
+				for (unsigned int i = 0; i < flows; i++)
+					model_add(RIGHTSIZED_BOTH, apart_s * i);
+				model_run(9);
+				model_run(16);
+				assert_true(model_mean_rtt_ms() <= 2.2 * 10);
+			}
+}
+
+/*
  * With windows of 256 MiB, which the README names, the queue on a path of 10 Gbit/s and 100 ms is too short for a
  * test. With larger ones it is not, and 7/4 of rate x minimum RTT are held; the last interval begins after the test.
  * In the third row an interval has 5.2e9 bytes, more than 32 bits. In a data centre, the last row, it has 262 ms.
@@ -321,6 +339,54 @@ TEST(silences_with_a_peer)
 	assert_int_equal(rightsize_peer_carried(&peer, START_US + (1ull << 40),
 						clock_us + (1ull << 40)),
 			 RIGHTSIZE_RTT_MAX_US);
+}
+
+/* An ACK on a path of 10 ms with a queue of @queue_us; the clocks of the hosts differ by 2 s. */
+static void ack_in_queue(struct rightsize_peer *peer, struct rightsize *rs, __u64 at_us,
+			 __u32 queue_us)
+{
+	struct rightsize_ack ack = {.now_us = START_US + at_us,
+				    .clock_us = at_us,
+				    .sample_us = 10000 + queue_us,
+				    .rtt_us = 10000 + queue_us,
+				    .delay_us = 2005000 + queue_us,
+				    .min = WINDOW_MIN};
+
+	if (rightsize_minds_peer(rs, &ack))
+		rightsize_look_at_peer(peer, rs, &ack);
+	rightsize_on_ack(rs, &ack);
+}
+
+/*
+ * A connection that begins in a queue of 100 ms borrows the minimum RTT of the one that has filled it, and its one-way
+ * delay is that without the queue. What is borrowed is not lent: a third one that comes when the first has ended has
+ * none. Its own test makes a connection independent.
+ */
+TEST(a_minimum_is_borrowed)
+{
+	const __u32 mark_us = 1u << RIGHTSIZE_MARK_SHIFT;
+	struct rightsize_peer peer = {0};
+	struct rightsize first = {0}, second = {0}, third = {0}, tested = {.tests = 1};
+
+	ack_in_queue(&peer, &first, 0, 0);
+	ack_in_queue(&peer, &first, 1000, 100000);
+	ack_in_queue(&peer, &second, 2000, 100000);
+	assert_int_equal(second.min_rtt_us, 110000);
+	ack_in_queue(&peer, &second, 120000, 90000);
+	assert_int_equal(second.min_rtt_us, 10000);
+	assert_int_equal(second.min_delay_us,
+			 2005000 - 10000); /* the queue was 10 ms longer before */
+	assert_int_equal(second.borrowed, 1);
+	ack_in_queue(&peer, &tested, 121000, 100000);
+	ack_in_queue(&peer, &tested, 260000, 100000);
+	assert_int_equal(tested.min_rtt_us, 110000);
+	for (__u32 t = 300000; t < 3 * mark_us; t += 1000)
+		ack_in_queue(&peer, &second, t, 100000);
+	ack_in_queue(&peer, &third, 3 * mark_us, 100000);
+	ack_in_queue(&peer, &third, 3 * mark_us + 120000, 100000);
+	assert_int_equal(third.min_rtt_us, 110000);
+	ack_in_queue(&peer, &second, 3 * mark_us + 130000, 0); /* its own */
+	assert_int_equal(second.borrowed, 0);
 }
 
 /*

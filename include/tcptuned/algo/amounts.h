@@ -5,6 +5,13 @@
 
 #include <linux/types.h>
 
+/* A function that the kernel's verifier walks through once. Inlined, it would verify what follows for each result. */
+#ifdef __bpf__
+#define ALGO_APART __attribute__((noinline))
+#else
+#define ALGO_APART static inline
+#endif
+
 /* 67 seconds and 550 Gbit/s: values are limited to them, so that products stay below 2^64. */
 #define RIGHTSIZE_RTT_MAX_US (1u << 26)
 #define RIGHTSIZE_RATE_MAX   (1ull << 36)

@@ -178,14 +178,8 @@ static inline __u32 path_mask(__u32 bits, __u32 i)
  * The largest bytes per RTT, of the aged @old value and a connection's @new_ one. Most connections
  * are limited by their application, so that a smaller value means nothing. But one that carried
  * enough moves the old value by a quarter of the difference, since the path may have become slower.
- * Inlined, each result would be verified.
  */
-#ifdef __bpf__
-__attribute__((noinline))
-#else
-static inline
-#endif
-__u32 path_merge_per_rtt(__u64 old, __u32 new_, __u64 carried)
+ALGO_APART __u32 path_merge_per_rtt(__u64 old, __u32 new_, __u64 carried)
 {
 	if (new_ > RIGHTSIZE_WINDOW_MAX)
 		new_ = RIGHTSIZE_WINDOW_MAX;

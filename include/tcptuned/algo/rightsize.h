@@ -12,9 +12,9 @@
  *
  *  FREE       The kernel sizes the buffer.
  *  PREPARING  A queue stood during a whole interval, in the direction of the data, and data came from the peer
- *             without a silence (peer.h). The window is 3/2 of what is in flight, so that the test takes effect
- *             soon: an advertised window is never shrunk. With less, a writer, which is woken when a third of the
- *             buffer is free, would come too late.
+ *             without a silence, or another connection prepares a test (peer.h). The window is 3/2 of what is in
+ *             flight, so that the test takes effect soon: an advertised window is never shrunk. With less, a
+ *             writer, which is woken when a third of the buffer is free, would come too late.
  *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the connection's own,
  *             the RTT falls with it and the rate stays. If the path is long or its delay varies, the rate falls.
  *             If others fill the queue, the RTT hardly falls. Then, and after a loss, it is free again.
@@ -25,7 +25,7 @@
  *
  * Tests begin at marks of a clock that hosts share, a power of two apart, because connections that fill one queue
  * together have to shorten it together: a single one would find the queue of the others (as BBR's ProbeRTT and
- * Copa's mode switching know). A power of two of microseconds does not coincide with delays that people configure.
+ * Copa's mode switching know). For the same reason they join a test that one of them prepares. A power of two of microseconds does not coincide with delays that people configure.
  *
  * Pure: no globals, no calls, integers only. bench/rule/run shows what each part is good for.
  */
@@ -61,8 +61,12 @@
 #define RIGHTSIZE_TEST_SHIFT	 20u
 #define RIGHTSIZE_TEST_SHIFT_MAX 22u
 
-/* A connection waits twice as long after each failure, up to 67 s. */
+/*
+ * A connection waits twice as long after each failure, up to 67 s; but until the third one it joins the test that
+ * another connection with its peer prepares, and so does a hold in whose queue they stand.
+ */
 #define RIGHTSIZE_LATER_MAX 26u
+#define RIGHTSIZE_JOINS_MAX 2u
 
 /*
  * An interval with a silence (peer.h) of an eighth of the RTT has company in its queue, or an application that pauses.
@@ -116,7 +120,8 @@ struct rightsize {
 	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
 	__u8 busy;	  /* intervals without a silence, halved by one with one, at most 32 */
 	__u8 waiting : 1; /* 1: more is offered than the window of the stage */
-	__u8 steady : 4;  /* busy rounds since the rate rose by a quarter, at most 15 */
+	__u8 borrowed : 1; /* 1: the minimum RTT is that of another connection with the peer (peer.h) */
+	__u8 steady : 4; /* busy rounds since the rate rose by a quarter, at most 15 */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -128,7 +133,9 @@ struct rightsize_ack {
 	__u32 delay_us;	 /* from sending to arrival, by the clocks of the two hosts; 0: none */
 	__u32 rtt_us;	 /* smoothed RTT, queues included: the length of a round */
 	__u32 silent_us; /* longest time without data with the peer of late (peer.h); 0: as of the connection */
-	__u32 min; /* the smallest window allowed, bytes */
+	__u8 prepared; /* 1: another connection with the peer prepares a test */
+	__u8 unheld;   /* 1: another connection with the peer has a queue and holds no window */
+	__u32 min;     /* the smallest window allowed, bytes */
 	__u32 offered; /* advertised and not used, bytes; RIGHTSIZE_WINDOW_MAX: a loss is being repaired */
 };
 
@@ -153,8 +160,10 @@ static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 		rtt_us = RIGHTSIZE_RTT_MAX_US;
 	rs->samples++;
 	rs->rtt_sum_us += rtt_us;
-	if (!rs->min_rtt_us || rtt_us < rs->min_rtt_us)
+	if (!rs->min_rtt_us || rtt_us <= rs->min_rtt_us) {
 		rs->min_rtt_us = rtt_us;
+		rs->borrowed = 0;
+	}
 	if (!rs->low_us || rtt_us < rs->low_us)
 		rs->low_us = rtt_us;
 	if (!rs->round_low_us || rtt_us < rs->round_low_us)
@@ -167,13 +176,8 @@ static inline __u32 rightsize_smaller_delay(__u32 a, __u32 b)
 	return a && (!b || (__s32)(a - b) < 0) ? a : b;
 }
 
-/* The smallest power of two of at least @rtts RTTs, within the range of marks. Inlined, each result would be verified. */
-#ifdef __bpf__
-__attribute__((noinline))
-#else
-static inline
-#endif
-__u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
+/* The smallest power of two of at least @rtts RTTs, within the range of marks. */
+ALGO_APART __u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
 {
 	__u64 want = (__u64)rtts * rtt_us;
 	__u32 shift = RIGHTSIZE_MARK_SHIFT;
@@ -183,11 +187,12 @@ __u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
 	return shift;
 }
 
-/* Is mark number @mark, 2^@shift us apart, one of those 2^@wanted us apart, or was one skipped? */
-static inline int rightsize_is_mark(const struct rightsize *rs, __u32 mark, __u32 shift,
-				    __u32 wanted)
+/*
+ * Of marks 2^@shift us apart, is number @mark one of those 2^@wanted us apart, or was one skipped since number @last?
+ */
+ALGO_APART int rightsize_is_mark(__u32 last, __u32 mark, __u32 shift, __u32 wanted)
 {
-	return wanted <= shift || mark >> (wanted - shift) != rs->mark >> (wanted - shift);
+	return wanted <= shift || mark >> (wanted - shift) != last >> (wanted - shift);
 }
 
 static inline int rightsize_nearly_empty(const struct rightsize *rs, __u32 rtt_us)
@@ -231,6 +236,7 @@ static inline void rightsize_new_minimum(struct rightsize *rs, __u32 rtt_us)
 {
 	rs->min_rtt_us = rtt_us;
 	rs->min_delay_us = rs->low_delay_us;
+	rs->borrowed = 0;
 }
 
 /* Returns whether tests begin at mark number @mark. Below 262 ms that does not depend on the RTT, which others share. */
@@ -240,8 +246,8 @@ static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark,
 
 	if (wanted > RIGHTSIZE_TEST_SHIFT_MAX)
 		wanted = RIGHTSIZE_TEST_SHIFT_MAX;
-	return rightsize_is_mark(rs, mark, shift, RIGHTSIZE_TEST_SHIFT) &&
-	       rightsize_is_mark(rs, mark, shift, wanted);
+	return rightsize_is_mark(rs->mark, mark, shift, RIGHTSIZE_TEST_SHIFT) &&
+	       rightsize_is_mark(rs->mark, mark, shift, wanted);
 }
 
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
@@ -251,7 +257,7 @@ static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u
 	if (wanted > RIGHTSIZE_LATER_MAX)
 		wanted = RIGHTSIZE_LATER_MAX;
 	return (__u64)rs->busy << shift >= RIGHTSIZE_BUSY_US &&
-	       rightsize_is_mark(rs, mark, shift, wanted);
+	       rightsize_is_mark(rs->mark, mark, shift, wanted);
 }
 
 /* Returns whether a queue stood all the time, at least half of it in the direction of the data. */
@@ -269,7 +275,7 @@ static inline int rightsize_is_unsure(const struct rightsize *rs, __u32 mark, __
 	if (wanted < RIGHTSIZE_AGAIN_SHIFT)
 		wanted = RIGHTSIZE_AGAIN_SHIFT;
 	return !rightsize_nearly_empty(rs, rs->low_us) &&
-	       rightsize_is_mark(rs, mark, shift, wanted);
+	       rightsize_is_mark(rs->mark, mark, shift, wanted);
 }
 
 static inline __u64 rightsize_bdp(const struct rightsize *rs, __u32 quarters)
@@ -282,23 +288,18 @@ static inline __u64 rightsize_bdp(const struct rightsize *rs, __u32 quarters)
 /*
  * What varies of the path's RTT, us: the samples of a stage are few, and a queue varies, too, so the smallest range
  * counts of those before it (@before_us), in it and during the hold, if it is half the minimum or more.
- * Inlined, each result would be verified.
  */
-#ifdef __bpf__
-__attribute__((noinline))
-#else
-static inline
-#endif
-__u32 rightsize_variation(__u32 before_us, __u32 range_us, __u32 min_rtt_us)
+ALGO_APART __u32 rightsize_variation(__u32 before_us, __u32 range_us, __u32 min_rtt_us)
 {
 	if (range_us > before_us)
 		range_us = before_us;
 	return 2 * range_us < min_rtt_us ? 0 : range_us;
 }
 
-static inline void rightsize_note_variation(struct rightsize *rs)
+/* @times: the range of many samples is twice what their mean exceeds the smallest by, that of few up to four times. */
+static inline void rightsize_note_variation(struct rightsize *rs, __u32 times)
 {
-	__u32 range_us = 4 * (rightsize_mean_rtt_us(rs) - rs->low_us);
+	__u32 range_us = times * (rightsize_mean_rtt_us(rs) - rs->low_us);
 
 	rs->varies_us = rightsize_variation(rs->varies_us, range_us, rightsize_min_rtt_us(rs));
 }
@@ -306,9 +307,9 @@ static inline void rightsize_note_variation(struct rightsize *rs)
 /* The RTT stays below twice the path's. */
 static inline void rightsize_hold(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	rightsize_note_variation(rs);
+	rightsize_note_variation(rs, 4);
 	rs->held = rs->window = rightsize_clamp_window(rightsize_bdp(rs, RIGHTSIZE_HOLD), a->min);
-	rs->failures = 0;
+	rs->failures = rs->borrowed = 0;
 	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
 	rightsize_begin_interval(rs, a);
 }
@@ -318,7 +319,7 @@ static inline void rightsize_hold_less(struct rightsize *rs, const struct rights
 {
 	__u32 before = rightsize_min_rtt_us(rs) + rs->varies_us;
 
-	rightsize_note_variation(rs);
+	rightsize_note_variation(rs, 2);
 	rs->held = rs->window = rightsize_clamp_window(
 		rightsize_muldiv(rs->held, rightsize_min_rtt_us(rs) + rs->varies_us, before),
 		a->min);
@@ -430,15 +431,18 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 }
 
 /* Ends the interval between two marks. Returns 0 if it had too few samples: then it continues. */
-static inline int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
-					 __u32 mark, __u32 shift)
+ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsize_ack *a,
+				      __u32 mark, __u32 shift)
 {
+	int stands, tests, joins;
 	__u64 flight;
-	int stands;
 
-	if (rs->samples < RIGHTSIZE_SAMPLES_MIN &&
-	    a->now_us - rs->interval_us < RIGHTSIZE_RTT_MAX_US)
+	if (!rs || !a ||
+	    (rs->samples < RIGHTSIZE_SAMPLES_MIN &&
+	     a->now_us - rs->interval_us < RIGHTSIZE_RTT_MAX_US))
 		return 0;
+	tests = rightsize_is_test_mark(rs, mark, shift);
+	joins = a->prepared && !tests;
 	stands = rs->state == RIGHTSIZE_FREE ? rightsize_queue_stands(rs)
 					     : rightsize_exceeds(rs, rs->low_us);
 	rs->rate = rightsize_rate_now(rs, a);
@@ -448,18 +452,21 @@ static inline int rightsize_end_interval(struct rightsize *rs, const struct righ
 			   : rs->busy + (rs->busy < 32);
 	switch (rs->state) {
 	case RIGHTSIZE_FREE:
-		if (stands && rs->interval_us > rs->stage_us && rightsize_test_due(rs, mark, shift))
+		if (stands && rs->interval_us > rs->stage_us &&
+		    ((joins && rs->failures <= RIGHTSIZE_JOINS_MAX) ||
+		     rightsize_test_due(rs, mark, shift)))
 			rightsize_begin_stage(rs, a, RIGHTSIZE_PREPARING, 3 * flight / 2);
 		break;
 	case RIGHTSIZE_PREPARING:
 		if (!stands || a->offered == RIGHTSIZE_WINDOW_MAX)
-			rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
-		else if (rightsize_is_test_mark(rs, mark, shift))
+			rightsize_leave_stage(rs, a);
+		else if (tests)
 			rightsize_begin_stage(rs, a, RIGHTSIZE_TESTING, flight / 2);
 		break;
 	default:
-		if (rightsize_is_unsure(rs, mark, shift) ||
-		    (stands && rs->busy && rightsize_is_test_mark(rs, mark, shift)))
+		if (stands && (joins || (rs->busy && tests && a->unheld)))
+			rightsize_begin_stage(rs, a, RIGHTSIZE_PREPARING, rs->held);
+		else if (rightsize_is_unsure(rs, mark, shift) || (stands && rs->busy && tests))
 			rightsize_begin_stage(rs, a, RIGHTSIZE_PROBE_RTT,
 					      rightsize_bdp(rs, RIGHTSIZE_PROBE));
 		else if (rs->varies_us)
@@ -513,9 +520,13 @@ static inline void rightsize_note_rate(struct rightsize *rs, const struct rights
 		rs->rate_best = rate;
 }
 
-static inline void rightsize_end_round(struct rightsize *rs, const struct rightsize_ack *a)
+ALGO_APART int rightsize_end_round(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u32 low = rs->round_low_us;
+	__u32 low;
+
+	if (!rs || !a)
+		return 0;
+	low = rs->round_low_us;
 
 	if (rs->round_us) {
 		rs->per_rtt = rightsize_since(rs->round_bytes, a->bytes);
@@ -528,6 +539,12 @@ static inline void rightsize_end_round(struct rightsize *rs, const struct rights
 	rs->last_low_us = low;
 	rs->round_low_us = 0;
 	rs->silent_us = 0;
+	return 1;
+}
+
+static inline int rightsize_round_is_over(const struct rightsize *rs, const struct rightsize_ack *a)
+{
+	return a->now_us - rs->round_us >= (a->rtt_us ? a->rtt_us : rs->min_rtt_us);
 }
 
 /* An ACK leaves or arrives. Sets rs->window, bytes; 0: the kernel's. Returns whether a round ended. */
@@ -567,10 +584,9 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	else if (mark != rs->mark && !rightsize_end_interval(rs, a, mark, shift))
 		mark = rs->mark;
 	rs->mark = mark;
-	if (a->now_us - rs->round_us < (a->rtt_us ? a->rtt_us : rs->min_rtt_us))
+	if (!rightsize_round_is_over(rs, a))
 		return 0;
-	rightsize_end_round(rs, a);
-	return 1;
+	return rightsize_end_round(rs, a);
 }
 
 #endif
