@@ -13,12 +13,12 @@ static double share(double goodput, const struct path *p)
 	return 100 * goodput / (p->mbit * MBIT);
 }
 
-/* Returns the RTT in ms of @flows connections that fill a queue of 20 MB. */
-static double deep_queue(unsigned int flows, uint64_t seed)
+/* Returns the RTT in ms of @flows connections that fill a queue of 20 MB, and begin @apart_s after one another. */
+static double deep_queue(unsigned int flows, double apart_s, uint64_t seed)
 {
 	model_begin(&(struct path){1000, 10, 0.16}, seed);
 	for (unsigned int i = 0; i < flows; i++)
-		model_add(RIGHTSIZED_BOTH, 0.001 * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
+		model_add(RIGHTSIZED_BOTH, apart_s * i)->offered = 2 + 0.75 * ((7 * i + 3) % 8);
 	model_run(9);
 	model_run(16);
 	return model_mean_rtt_ms();
@@ -85,19 +85,20 @@ static double beside_upload(double upload_s, uint64_t seed)
 
 static void print_one_link(void)
 {
-	double one = 0, eight = 0, twice = 0, ten = 0, faster = 0, left = 0;
+	double one = 0, eight = 0, apart = 0, twice = 0, ten = 0, faster = 0, left = 0;
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		one += deep_queue(1, seed) / SEEDS;
-		eight += deep_queue(8, seed) / SEEDS;
+		one += deep_queue(1, 0, seed) / SEEDS;
+		eight += deep_queue(8, 0.001, seed) / SEEDS;
+		apart += deep_queue(4, 1, seed) / SEEDS;
 		twice += longer_path(2.4, 10, seed) / SEEDS;
 		ten += longer_path(10, 2, seed) / SEEDS;
 		faster += faster_link(4, seed) / SEEDS;
 		left += others_left(seed) / SEEDS;
 	}
-	printf("deep_1_ms %.1f\ndeep_8_ms %.1f\nlonger_2.4_%% %.1f\nlonger_10_%% %.1f\nfaster_4_%% %.1f\n"
+	printf("deep_1_ms %.1f\ndeep_8_ms %.1f\napart_4_ms %.1f\nlonger_2.4_%% %.1f\nlonger_10_%% %.1f\nfaster_4_%% %.1f\n"
 	       "others_left_ms %.1f\n",
-	       one, eight, twice, ten, faster, left);
+	       one, eight, apart, twice, ten, faster, left);
 }
 
 static void print_compared(void)

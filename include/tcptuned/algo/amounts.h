@@ -36,6 +36,12 @@ static inline __u32 rightsize_since(__u32 then, __u32 bytes)
 	return came < 0 ? 0 : (__u32)came;
 }
 
+/* The smaller of two one-way delays, which may be on both sides of 2^32; 0: none. */
+static inline __u32 rightsize_smaller_delay(__u32 a, __u32 b)
+{
+	return a && (!b || (__s32)(a - b) < 0) ? a : b;
+}
+
 /* Bytes per second. */
 static inline __u64 rightsize_rate(__u64 bytes, __u64 us)
 {

@@ -7,8 +7,8 @@
  * where the data of its siblings comes, so they look together.
  *
  * How long is the path? A connection that begins in the queue of its siblings has never seen it empty. Until it has
- * made a test of its own, it borrows the minimum RTT of those that have. What is borrowed is not lent on, so that it
- * is forgotten with those that measured it.
+ * made a test of its own, it borrows the minimum RTT of those that have, if their RTTs are alike now: hosts behind
+ * one address have other paths. What is borrowed is not lent on, so that it is forgotten with those that measured it.
  *
  * Who prepares a test, and who fills the queue and holds no window? The others join them.
  */
@@ -29,7 +29,8 @@ struct rightsize_peer {
 	__u32 mark;	/* number of the present mark, as of the shortest interval */
 	__u32 prepared; /* ... when one of them last prepared a test */
 	__u32 unheld;	/* ... when one of them last had a queue and held no window */
-	__u32 queue_us; /* last delay by the queue, in the direction of the data */
+	__u32 rtt_us;	/* smoothed RTT when a minimum was last lent */
+	__u32 queue_us; /* ... and the delay by the queue, in the direction of the data */
 	struct rightsize_seen now, before;
 };
 
@@ -43,7 +44,8 @@ static inline int rightsize_minds_silence(const struct rightsize *rs, __u32 rtt_
 static inline int rightsize_minds_peer(const struct rightsize *rs, const struct rightsize_ack *a)
 {
 	return rightsize_minds_silence(rs, a->rtt_us) || rs->state != RIGHTSIZE_FREE ||
-	       (!rs->tests && rightsize_round_is_over(rs, a));
+	       (!rs->tests && a->rtt_us > RIGHTSIZE_EXCESS_MIN_US &&
+		rightsize_round_is_over(rs, a));
 }
 
 /*
@@ -70,21 +72,28 @@ static inline __u32 rightsize_peer_carried(struct rightsize_peer *peer, __u64 no
 							    : peer->before.silent_us;
 }
 
-/* Lends the minimum RTT while a queue stands, or borrows one, and with it the one-way delay without the queue. */
-static inline void rightsize_share_minimum(struct rightsize_peer *peer, struct rightsize *rs,
-					   const struct rightsize_ack *a)
+static inline void rightsize_lend_minimum(struct rightsize_peer *peer, const struct rightsize *rs,
+					  const struct rightsize_ack *a)
+{
+	if (rs->borrowed || !rs->min_rtt_us || !rs->min_delay_us || !a->delay_us ||
+	    !rightsize_minds_silence(rs, a->rtt_us))
+		return;
+	if (!peer->now.min_rtt_us || rs->min_rtt_us < peer->now.min_rtt_us)
+		peer->now.min_rtt_us = rs->min_rtt_us;
+	peer->rtt_us = a->rtt_us;
+	peer->queue_us = a->delay_us - rs->min_delay_us;
+}
+
+/* Borrows one, and the one-way delay without the queue, from connections whose RTT differs by a quarter at most. */
+static inline void rightsize_borrow_minimum(const struct rightsize_peer *peer, struct rightsize *rs,
+					    const struct rightsize_ack *a)
 {
 	__u32 known = peer->now.min_rtt_us, before = peer->before.min_rtt_us;
 
-	if (rs->min_rtt_us && !rs->borrowed && rightsize_minds_silence(rs, a->rtt_us)) {
-		if (!known || rs->min_rtt_us < known)
-			peer->now.min_rtt_us = rs->min_rtt_us;
-		if (a->delay_us && rs->min_delay_us)
-			peer->queue_us = a->delay_us - rs->min_delay_us;
-	}
 	if (before && (!known || before < known))
 		known = before;
-	if (rs->tests || !known || !a->delay_us || 5ull * known >= 4ull * rs->min_rtt_us)
+	if (rs->tests || !known || !a->delay_us || 5ull * known >= 4ull * rs->min_rtt_us ||
+	    4ull * a->rtt_us < 3ull * peer->rtt_us || 4ull * a->rtt_us > 5ull * peer->rtt_us)
 		return;
 	rs->min_rtt_us = known;
 	rs->min_delay_us = (a->delay_us - peer->queue_us) ?: 1;
@@ -95,7 +104,8 @@ static inline void rightsize_share_minimum(struct rightsize_peer *peer, struct r
 static inline void rightsize_look_at_peer(struct rightsize_peer *peer, struct rightsize *rs,
 					  struct rightsize_ack *a)
 {
-	rightsize_share_minimum(peer, rs, a);
+	rightsize_lend_minimum(peer, rs, a);
+	rightsize_borrow_minimum(peer, rs, a);
 	a->silent_us = rightsize_peer_carried(peer, a->now_us, a->clock_us);
 	if (rs->state == RIGHTSIZE_PREPARING)
 		peer->prepared = peer->mark;

@@ -23,17 +23,16 @@
  *  PROBE_RTT  A hold measures the minimum RTT again with 3/4 of a bandwidth-delay product. It ends if a queue
  *             remains, which is that of others.
  *
- * Tests begin at marks of a clock that hosts share, a power of two apart, because connections that fill one queue
- * together have to shorten it together: a single one would find the queue of the others (as BBR's ProbeRTT and
- * Copa's mode switching know). For the same reason they join a test that one of them prepares. A power of two of microseconds does not coincide with delays that people configure.
+ * Connections that fill one queue have to shorten it together, as BBR's ProbeRTT and Copa's mode switching know. So
+ * tests begin at common marks (marks.h), and connections join a test that one of them prepares (peer.h).
  *
- * Pure: no globals, no calls, integers only. bench/rule/run shows what each part is good for.
+ * Pure: no globals, integers only. bench/rule/run shows what each part is good for.
  */
 #ifndef TCPTUNED_RIGHTSIZE_H
 #define TCPTUNED_RIGHTSIZE_H
 
-#include <linux/types.h>
 #include <tcptuned/algo/amounts.h>
+#include <tcptuned/algo/marks.h>
 
 /* A smaller RTT counts as this one: a receiver's timestamps tick in milliseconds, and applications are scheduled. */
 #define RIGHTSIZE_BASE_MIN_US 2000u
@@ -49,12 +48,6 @@
 
 /* An RTT that exceeds the minimum by less is not worth an experiment. */
 #define RIGHTSIZE_EXCESS_MIN_US 4000u
-
-/* An interval between marks has at least 2^18 us = 262 ms, 8 minimum RTTs, and so many samples. */
-#define RIGHTSIZE_MARK_SHIFT	 18u
-#define RIGHTSIZE_MARK_SHIFT_MAX 24u
-#define RIGHTSIZE_MARK_RTTS	 8u
-#define RIGHTSIZE_SAMPLES_MIN	 8u
 
 /* Tests begin at marks 2^20 us = 1 s and at least four standing RTTs apart, but at most 4.2 s. */
 #define RIGHTSIZE_TEST_RTTS	 4u
@@ -170,31 +163,6 @@ static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 		rs->round_low_us = rtt_us;
 }
 
-/* The smaller of two one-way delays, which may be on both sides of 2^32; 0: none. */
-static inline __u32 rightsize_smaller_delay(__u32 a, __u32 b)
-{
-	return a && (!b || (__s32)(a - b) < 0) ? a : b;
-}
-
-/* The smallest power of two of at least @rtts RTTs, within the range of marks. */
-ALGO_APART __u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
-{
-	__u64 want = (__u64)rtts * rtt_us;
-	__u32 shift = RIGHTSIZE_MARK_SHIFT;
-
-	while (shift < RIGHTSIZE_MARK_SHIFT_MAX && 1ull << shift < want)
-		shift++;
-	return shift;
-}
-
-/*
- * Of marks 2^@shift us apart, is number @mark one of those 2^@wanted us apart, or was one skipped since number @last?
- */
-ALGO_APART int rightsize_is_mark(__u32 last, __u32 mark, __u32 shift, __u32 wanted)
-{
-	return wanted <= shift || mark >> (wanted - shift) != last >> (wanted - shift);
-}
-
 static inline int rightsize_nearly_empty(const struct rightsize *rs, __u32 rtt_us)
 {
 	return 4ull * rtt_us < 5ull * rightsize_min_rtt_us(rs);
@@ -228,8 +196,7 @@ static inline void rightsize_begin_interval(struct rightsize *rs, const struct r
 {
 	rs->interval_us = a->now_us;
 	rs->carried = 0;
-	rs->low_us = rs->low_delay_us = rs->samples = 0;
-	rs->rtt_sum_us = 0;
+	rs->rtt_sum_us = rs->low_us = rs->low_delay_us = rs->samples = 0;
 }
 
 static inline void rightsize_new_minimum(struct rightsize *rs, __u32 rtt_us)
@@ -272,9 +239,8 @@ static inline int rightsize_is_unsure(const struct rightsize *rs, __u32 mark, __
 {
 	__u32 wanted = rightsize_shift(RIGHTSIZE_AGAIN_RTTS, rs->min_rtt_us);
 
-	if (wanted < RIGHTSIZE_AGAIN_SHIFT)
-		wanted = RIGHTSIZE_AGAIN_SHIFT;
 	return !rightsize_nearly_empty(rs, rs->low_us) &&
+	       rightsize_is_mark(rs->mark, mark, shift, RIGHTSIZE_AGAIN_SHIFT) &&
 	       rightsize_is_mark(rs->mark, mark, shift, wanted);
 }
 
@@ -286,22 +252,17 @@ static inline __u64 rightsize_bdp(const struct rightsize *rs, __u32 quarters)
 }
 
 /*
- * What varies of the path's RTT, us: the samples of a stage are few, and a queue varies, too, so the smallest range
- * counts of those before it (@before_us), in it and during the hold, if it is half the minimum or more.
+ * What varies of the path's RTT counts if it is half the minimum or more. A queue varies, too, so the smallest range
+ * seen counts. @times: that of many samples is twice what their mean exceeds the smallest by, that of few up to four times.
  */
-ALGO_APART __u32 rightsize_variation(__u32 before_us, __u32 range_us, __u32 min_rtt_us)
-{
-	if (range_us > before_us)
-		range_us = before_us;
-	return 2 * range_us < min_rtt_us ? 0 : range_us;
-}
-
-/* @times: the range of many samples is twice what their mean exceeds the smallest by, that of few up to four times. */
 static inline void rightsize_note_variation(struct rightsize *rs, __u32 times)
 {
 	__u32 range_us = times * (rightsize_mean_rtt_us(rs) - rs->low_us);
 
-	rs->varies_us = rightsize_variation(rs->varies_us, range_us, rightsize_min_rtt_us(rs));
+	if (range_us < rs->varies_us)
+		rs->varies_us = range_us;
+	if (2 * rs->varies_us < rightsize_min_rtt_us(rs))
+		rs->varies_us = 0;
 }
 
 /* The RTT stays below twice the path's. */
@@ -527,7 +488,6 @@ ALGO_APART int rightsize_end_round(struct rightsize *rs, const struct rightsize_
 	if (!rs || !a)
 		return 0;
 	low = rs->round_low_us;
-
 	if (rs->round_us) {
 		rs->per_rtt = rightsize_since(rs->round_bytes, a->bytes);
 		rightsize_note_rate(rs, a);
@@ -584,9 +544,7 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	else if (mark != rs->mark && !rightsize_end_interval(rs, a, mark, shift))
 		mark = rs->mark;
 	rs->mark = mark;
-	if (!rightsize_round_is_over(rs, a))
-		return 0;
-	return rightsize_end_round(rs, a);
+	return rightsize_round_is_over(rs, a) ? rightsize_end_round(rs, a) : 0;
 }
 
 #endif
