@@ -113,8 +113,8 @@ struct rightsize {
 	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
 	__u8 busy;	  /* intervals without a silence, halved by one with one, at most 32 */
 	__u8 waiting : 1; /* 1: more is offered than the window of the stage */
+	__u8 steady : 4;  /* busy rounds since the rate rose by a quarter, at most 15 */
 	__u8 borrowed : 1; /* 1: the minimum RTT is that of another connection with the peer (peer.h) */
-	__u8 steady : 4; /* busy rounds since the rate rose by a quarter, at most 15 */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
