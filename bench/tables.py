@@ -108,13 +108,13 @@ def field(*path, times=1, per=1):
 
 # The paths of the tree whose change makes measurements of tcptuned older than it: of most benches those that decide
 # windows, of others these.
-RULE = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/peer.h", "bpf/rightsizing.h", "bpf/receiver.h",
-        "bpf/sender.h")
+RULE = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/marks.h", "include/tcptuned/algo/peer.h",
+        "bpf/rightsizing.h", "bpf/receiver.h", "bpf/sender.h")
 BITCP = ("include/tcptuned/algo/bitcp.h", "include/tcptuned/algo/congestion.h", "bpf/cc")
 CHOICE = ("include/tcptuned/algo/random_loss.h", "include/tcptuned/algo/room.h", "bpf/cc_auto.h",
           "bpf/congestion_control.h")
 AUTO = (*RULE, *BITCP, *CHOICE)
-WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "lib/tuner.c", "run")
+WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/marks.h", "lib/tuner.c", "run")
 OUTDATED_BY = {
     **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added",
                      "peace_bitcp"), BITCP),
