@@ -110,10 +110,10 @@ static void end_round(struct connection *c)
 	if (us < ROUND_MIN_US || us < rtt_us)
 		return;
 	busy_us = info->tcpi_busy_time - info->tcpi_rwnd_limited - info->tcpi_sndbuf_limited;
-	if (receives)
-		c->limited_us[receive_limit(c, us, rtt_us)] += us;
-	else
-		c->limited_us[send_limit(c)] += busy_us - c->round_busy_us;
+	/* A closed socket holds nothing any more, and its last round was like the one before. */
+	if (c->socket.message.idiag_state != DIAG_CLOSE || !c->limit)
+		c->limit = receives ? receive_limit(c, us, rtt_us) : send_limit(c);
+	c->limited_us[c->limit] += receives ? us : busy_us - c->round_busy_us;
 	c->round_us = c->last_us;
 	c->round_busy_us = busy_us;
 	c->round_bytes = info->tcpi_bytes_received;
