@@ -266,8 +266,10 @@ expect_limit() { # SENDER_LIMIT RECEIVER_LIMIT [MESSAGES OPTION...]
 }
 
 # virtual: a busy host limits, too
+# The path carries 500 KB in a round trip. With a buffer of 64 KB some 270 KB were in flight, which at 20 Mbit/s
+# filled the path, and then cwnd and the buffer each limited half of the time.
 test_tcptune_run_reports_what_limits() {
-	path --rate 20mbit --delay 20ms --queue 1MB
+	path --rate 100mbit --delay 20ms --queue 1MB
 	expect_limit send_buffer other_side --sndbuf 64K
 	expect_limit receive_window receive_window --rcvbuf 64K
 	expect_limit receive_window reader --read-rate 4000000
