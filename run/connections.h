@@ -34,7 +34,7 @@ struct connection {
 	/* The round that has not ended, and those before. */
 	uint64_t round_us, round_bytes, round_busy_us, limited_us[LIMITS];
 	enum limit limit; /* of the last round; 0: none has ended */
-	uint64_t due_us; /* when it should be looked at again */
+	uint64_t due_us;  /* when it should be looked at again */
 	struct tuner tuner;
 	bool prepared;	/* congestion control and rate are set */
 	bool looked_up; /* in the path memory */
