@@ -418,22 +418,29 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 
 #define IDLE_US 5000000u
 
+/* How much of its grant a connection uses that holds @in_use, of which the kernel alone gives @base. */
+static __always_inline __u32 grant_in_use(const struct budget_share *share, __u64 in_use,
+					  __u32 base)
+{
+	in_use = in_use > base ? in_use - base : 0;
+	return in_use < share->granted ? in_use : share->granted;
+}
+
 /*
  * Returns to the budget what is neither queued nor advertised, and the demand for it: an idle
  * connection decides nothing without ACKs, and others would be refused. It demands again later.
  */
 static __always_inline void reclaim_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 queued = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, unread, value;
-	__u64 in_use = sk_space_in_use(tp);
+	__u32 queued = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, in_use, unread, value;
 	struct budget *b = single_value(&budget);
 
 	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < IDLE_US)
 		return;
-	queued = queued > flow->snd_base ? queued - flow->snd_base : 0;
+	queued = grant_in_use(&flow->snd_share, queued, flow->snd_base);
 	budget_want(b, &flow->snd_share, queued);
 	budget_return(b, &flow->snd_share, queued);
-	in_use = in_use > flow->rcv_base ? in_use - flow->rcv_base : 0;
+	in_use = grant_in_use(&flow->rcv_share, sk_space_in_use(tp), flow->rcv_base);
 	budget_want(b, &flow->rcv_share, in_use);
 	if (!flow->rcv_share.granted || (flow->flags & TCPTUNED_F_RCVBUF_APP))
 		return;
