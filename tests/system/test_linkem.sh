@@ -209,12 +209,12 @@ linkem_ping_now() { # WHAT; keeps the minimum RTT of ten handshakes in $TEST_DIR
 }
 
 linkem_longer() {
-	link a b --rate 100mbit --delay 5ms --schedule-ab 1s::25ms,2s:10mbit:15ms:20p
+	link a b --rate 100mbit --delay 5ms --schedule-ab 5s::25ms,10s:10mbit:15ms:20p
 	local began=$EPOCHREALTIME
 	linkem_ping_now before
-	sleep "$(awk "BEGIN { print $began + 1.1 - $EPOCHREALTIME }")"
+	sleep "$(awk "BEGIN { print $began + 5.5 - $EPOCHREALTIME }")"
 	linkem_ping_now during
-	sleep "$(awk "BEGIN { print $began + 2.1 - $EPOCHREALTIME }")"
+	sleep "$(awk "BEGIN { print $began + 10.5 - $EPOCHREALTIME }")"
 	linkem_ping_now after
 	transfer a b --congestion cubic --duration 2 --series 20 >"$TEST_DIR/out"
 }
