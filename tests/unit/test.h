@@ -25,6 +25,15 @@
 
 #define Q32 4294967296.0 /* 1 in fixed point with 32 bits after the point */
 
+/* The sanitizers make a run up to 20 times as long. */
+#define SANITIZED 0
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#undef SANITIZED
+#define SANITIZED 1
+#endif
+#endif
+
 /* For a record of many fields, several of which fit on a line. */
 #define struct_of(name, fields...) ((struct name){fields})
 

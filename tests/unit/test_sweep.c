@@ -232,15 +232,7 @@ static void add_cell(const struct scenario *s, unsigned int end, const struct ou
 		       o->latency / kernel->latency, o->latency_p99 / kernel->latency_p99);
 }
 
-/* The sanitizers make a run 20 times as long. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SCENARIOS 60
-#endif
-#endif
-#ifndef SCENARIOS
-#define SCENARIOS 750
-#endif
+#define SCENARIOS (SANITIZED ? 60 : 750)
 
 static void print_row(const char *link, const char *application, const struct shares *of)
 {
