@@ -182,6 +182,10 @@ lib_outputs() { # OPERATOR VALUE COMMAND...
 	test "$(<"$TEST_DIR/output")" "$1" "$2"
 }
 
+has_ended() { # NAME
+	! kill -0 "$(pid_of "$1")"
+}
+
 # Waits until a background process has printed a line that matches.
 wait_printed() { # NAME PATTERN
 	wait_until lib_printed_or_ended "$1" "$2"
@@ -189,7 +193,7 @@ wait_printed() { # NAME PATTERN
 }
 
 lib_printed_or_ended() { # NAME PATTERN
-	grep -q -- "$2" "$TEST_DIR/$1.log" || ! kill -0 "$(pid_of "$1")"
+	grep -q -- "$2" "$TEST_DIR/$1.log" || has_ended "$1"
 }
 
 # --- hosts and links ---------------------------------------------------------------------------

@@ -47,11 +47,15 @@ test_no_room_for_events() {
 	wait_output -ge 500 grep -c '"event":"managed"' "$TEST_DIR/events.log" # the ring has room for more
 }
 
+# The daemon finds a namespace by its processes, too, so they have to be gone.
 delete_meanwhile() { # NAME...
-	local name
+	local name end
 	wait_printed holder waits
 	for name; do
-		kill -KILL "$(pid_of "$name-server")" "$(pid_of "$name-client")"
+		for end in server client; do
+			kill -KILL "$(pid_of "$name-$end")"
+			wait_until has_ended "$name-$end"
+		done
 		ip netns delete "$(lib_netns "$name")"
 	done
 	echo "$# are gone"

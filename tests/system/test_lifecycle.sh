@@ -64,10 +64,6 @@ five_connections() {
 	wait_printed some open
 }
 
-has_ended() { # NAME
-	! kill -0 "$(pid_of "$1")"
-}
-
 # A new connection is tuned from its first segment on.
 stream_tuned() { # NAME PORT
 	stream "$1" "$2" --count 1 --verify --rcvbuf 64KiB

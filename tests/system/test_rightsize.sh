@@ -85,6 +85,8 @@ test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
 	sized_path --rate 50mbit --delay 10ms --queue 400KB
 	stream slow 7101 --congestion cubic --duration 280 --read-fast 1 --read-rate 200000
+	wait_output -ge 0 unread_memory
+	sleep 1 # of which it has read fast at most 1 s
 	wait_output -ge 100000 unread_memory
 	wait_until unread_memory_is_steady
 	before=$(unread_memory)
@@ -151,6 +153,7 @@ test_window_of_a_slow_reader_shrinks() {
 	watch
 	stream slow 7101 --congestion cubic --duration 280 --read-fast 6 --read-rate 20000000 --verify
 	wait_output -ge 700000 flow 7101 .advertised_window_bytes
+	sleep 6 # it does not read fast any more
 	wait_until shrunk
 	sleep 1 # it stays small
 	expect_eq "$(flow 7101 .receive.reason)" reader "why it is smaller"
