@@ -97,7 +97,7 @@ slow_listening() {
 }
 
 slow_among_fast() {
-	local options=(--port 5302 --duration 10 --read-fast 3 --read-rate 50000000 --rtt-samples
+	local options=(--port 5302 --duration 10 --read-fast 90MB --read-rate 50000000 --rtt-samples
 		--congestion cubic)
 	link a b --seed "$(run_seed)" $path
 	background slow-receiver in_host b ${RECEIVER_PREFIX-} "$TEST_BUILD/messages" \

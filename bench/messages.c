@@ -59,10 +59,11 @@ enum exit_code {
 
 struct options {
 	const char *listen, *connect, *from, *congestion;
-	uint64_t port, count, bytes, streams, rcvbuf, sndbuf, read_rate_bps, seed, series_ms;
+	uint64_t port, count, bytes, streams, rcvbuf, sndbuf, read_rate_bps, read_fast, seed,
+		series_ms;
 	uint64_t notsent;
 	uint64_t interval_ms, pings;
-	double duration_s, timeout_s, stall_s, read_fast_s;
+	double duration_s, timeout_s, stall_s;
 	bool once, zerocopy, discard, verify, rtt_samples;
 };
 
@@ -106,8 +107,8 @@ static const struct option_row {
 	{"discard", FLAG, AT(discard), 0, 0, NULL, "receiver: read without copying"},
 	{"read-rate", NUMBER, AT(read_rate_bps), 0, 1e12, "BITS/S",
 	 "receiver: a slow application, per connection (0: as fast as it can)"},
-	{"read-fast", SECONDS, AT(read_fast_s), 0.01, 1e5, "SECONDS",
-	 "receiver: slow to --read-rate only after so long (0)"},
+	{"read-fast", SIZE, AT(read_fast), 1, 1e12, "SIZE",
+	 "receiver: slow to --read-rate only after so much (0)"},
 	{"verify", FLAG, AT(verify), 0, 0, NULL, "receiver: check every byte"},
 	{"seed", NUMBER, AT(seed), 0, 1e15, "N", "of the payload, alike on both sides (1)"},
 	{"series", NUMBER, AT(series_ms), 1, 1e5, "MS",
@@ -500,7 +501,7 @@ static void *receive_stream(void *arg)
 {
 	struct stream *s = arg;
 	size_t chunk = CHUNK;
-	uint64_t slow_ns = now_ns() + (uint64_t)(opt.read_fast_s * 1e9), slow_bytes = 0;
+	uint64_t slow_ns = now_ns(), slow_bytes = 0;
 	uint64_t sample_ns = 0;
 	struct samples rmem = {0};
 	uint8_t *buffer = malloc(CHUNK);
@@ -520,10 +521,12 @@ static void *receive_stream(void *arg)
 		if (opt.verify)
 			check_payload(s, buffer, n);
 		__atomic_store_n(&s->bytes, s->bytes + n, __ATOMIC_RELAXED);
-		if (now_ns() < slow_ns)
+		if (s->bytes < opt.read_fast) {
+			slow_ns = now_ns();
 			slow_bytes = s->bytes;
-		else if (opt.read_rate_bps)
+		} else if (opt.read_rate_bps) {
 			hold_read_rate(s, slow_ns, slow_bytes);
+		}
 	}
 	if (n < 0)
 		stream_failed(s, "receiving");

@@ -54,13 +54,14 @@ unread_memory() { # of the connection to port 7101
 }
 
 # A receiver stops reading while segments are lost. Its unread data stay within what was advertised, also
-# behind a reassembly gap: else each gap would allow another window. A byte takes two of memory at most.
+# behind a reassembly gap: else each gap would allow another window. A segment of 1,448 bytes takes 2,304 of memory, so
+# that two windows would take 3.2 times as much as one has bytes.
 test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	local held most=0 i
 	sized_path --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
 	watch
-	stream slow 7101 --congestion bbr --duration 280 --read-fast 1.5 --read-rate 200000
-	for ((i = 0; i < 24 || most < 300000; i++)); do
+	stream slow 7101 --congestion bbr --duration 280 --read-fast 9MB --read-rate 200000
+	for ((i = 0; i < 24 || most < 30000; i++)); do
 		sleep 0.15
 		held=$(unread_memory)
 		[ "${held:-0}" -le "$most" ] || most=$held
@@ -68,14 +69,15 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	stop slow || :
 	tcptuned_stop
 	expect_no_retraction 1 500 1
-	expect_le "$most" $((2 * $(jq .window_max_bytes <<<"$watched"))) "... by the largest window"
+	expect_le "$most" $((5 * $(jq .window_max_bytes <<<"$watched") / 2)) "... by the largest window"
 }
 
 unread_memory_is_steady() {
 	local before
 	before=$(unread_memory)
 	sleep 1
-	[ "$(unread_memory)" -le "$before" ]
+	echo "$before $(unread_memory)" >"$TEST_DIR/unread.log"
+	awk '{ exit !($1 >= 30000 && $2 <= $1 && $2 >= $1 - 65536) }' "$TEST_DIR/unread.log"
 }
 
 # The free space of a slow reader's buffer is advertised, so a buffer that kept a little more than was
@@ -84,10 +86,8 @@ unread_memory_is_steady() {
 test_a_slow_reader_does_not_hold_more_with_time() {
 	local before
 	sized_path --rate 50mbit --delay 10ms --queue 400KB
-	stream slow 7101 --congestion cubic --duration 280 --read-fast 1 --read-rate 200000
-	wait_output -ge 0 unread_memory
-	sleep 1 # of which it has read fast at most 1 s
-	wait_output -ge 100000 unread_memory
+	stream slow 7101 --congestion cubic --duration 280 --read-fast 6MB --read-rate 200000
+	wait_until arrived 7101 6MB
 	wait_until unread_memory_is_steady
 	before=$(unread_memory)
 	sleep 3.5
@@ -137,23 +137,22 @@ test_right_edge() {
 	kill -USR1 "$(pid_of slow)"
 	tcptuned_stop
 	stream_stop four six slow
-	expect_no_retraction 4 20000
+	expect_no_retraction 4 2000
 	expect_ge "$(jq .shrunk <<<"$watched")" 5 "windows smaller than before"
 	for name in four six slow; do
 		expect_payload $name
 	done
 }
 
-# An application reads as fast as it can for 6 s, and then 20 Mbit/s: its window shrinks to the 2 x 50 KB that
+# An application reads 100 MB as fast as it can, and then 20 Mbit/s: its window shrinks to the 2 x 50 KB that
 # this needs, and the unread data with it. The kernel alone would still advertise a buffer of megabytes. No
 # advertised right edge moves back, so the buffer has to be read first: segments of 1,448 bytes, 2,304 in
 # memory, in at most 64 MB take 17 s.
 test_window_of_a_slow_reader_shrinks() {
 	sized_path --rate 200mbit --delay 10ms --queue 2MB
 	watch
-	stream slow 7101 --congestion cubic --duration 280 --read-fast 6 --read-rate 20000000 --verify
-	wait_output -ge 700000 flow 7101 .advertised_window_bytes
-	sleep 6 # it does not read fast any more
+	stream slow 7101 --congestion cubic --duration 280 --read-fast 100MB --read-rate 20000000 --verify
+	wait_until arrived 7101 100MB
 	wait_until shrunk
 	sleep 1 # it stays small
 	expect_eq "$(flow 7101 .receive.reason)" reader "why it is smaller"
@@ -162,13 +161,15 @@ test_window_of_a_slow_reader_shrinks() {
 	stream_stop slow
 	tcptuned_stop
 	expect_no_retraction 1 1000
+	expect_ge "$(jq .window_max_bytes <<<"$watched")" 400000 "the largest window"
 	expect_payload slow
 }
 
 shrunk() {
-	[ "$(flow 7101 .receive.reason)" = reader ] &&
-		[ "$(flow 7101 .advertised_window_bytes)" -le 400000 ] &&
-		[ "$(unread_memory)" -le 1000000 ]
+	flow 7101 '"\(.receive.reason) \(.advertised_window_bytes)"' >"$TEST_DIR/shrunk.log"
+	unread_memory >>"$TEST_DIR/shrunk.log"
+	awk 'NR == 1 { small = $1 == "reader" && $2 <= 400000 } END { exit !(small && NR == 2 && $1 <= 1000000) }' \
+		"$TEST_DIR/shrunk.log"
 }
 
 unsent() { # MESSAGES OPTION...
