@@ -37,7 +37,7 @@ DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.
 CTL_OBJ    := $(patsubst %.c,%.o,$(filter-out ctl/main.c,$(wildcard ctl/*.c)))
 RUN_OBJ    := $(patsubst %.c,%.o,$(filter-out run/main.c run/preload.c,$(wildcard run/*.c)))
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
-SKELETONS  := $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/*.bpf.c bpf/cc/*.bpf.c))
+SKELETONS  := $(BUILD)/skel/tcptuned.skel.h $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/cc/*.bpf.c))
 
 .PHONY: all help man format format-check install uninstall clean FORCE
 all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/tcptune-run $(BUILD)/tcptune-preload.so man ## build everything
@@ -55,6 +55,10 @@ $(BUILD)/%.o: %.c | $(SKELETONS)
 $(BUILD)/%.bpf.o: %.bpf.c
 	@mkdir -p $(@D)
 	$(CLANG) $(BPFFLAGS) -c $< -o $@
+
+# All but the congestion controls, which a kernel may refuse.
+$(BUILD)/bpf/tcptuned.bpf.o: $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c))
+	$(BPFTOOL) gen object $@.new $^ && mv $@.new $@
 
 $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	@mkdir -p $(@D)

@@ -13,7 +13,7 @@
  * True if the socket's memory control group or one above it is under pressure, as
  * mem_cgroup_under_socket_pressure() has it. @first: sk_memcg, whose low bits may be flags.
  */
-__noinline int memcg_under_pressure(__u64 first)
+__bpf_global int memcg_under_pressure(__u64 first)
 {
 	const struct mem_cgroup *memcg = (const struct mem_cgroup *)(first & ~3ull);
 	__u64 now;
@@ -53,7 +53,7 @@ static __always_inline bool tcp_memory_is_short(struct tcp_sock *tp)
 	return allocated > (__s64)(pressure - pressure / 8);
 }
 
-__noinline __u32 current_budget_level(__u64 now_us)
+__bpf_global __u32 current_budget_level(__u64 now_us)
 {
 	struct budget *b = single_value(&budget);
 

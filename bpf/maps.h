@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The maps that the objects share. Each object declares them; the loader makes them one. */
+/*
+ * The maps that programs share. The linker makes those of all parts of tcptuned.bpf.o one, and the loader gives them to
+ * the congestion controls.
+ */
 #ifndef TCPTUNED_BPF_MAPS_H
 #define TCPTUNED_BPF_MAPS_H
 
@@ -13,6 +16,8 @@
 #include <tcptuned/abi/totals.h>
 #include <tcptuned/algo/budget.h>
 #include <tcptuned/algo/random_loss.h>
+
+#define SHARED_MAP __weak SEC(".maps")
 
 #define SINGLE_VALUE_MAP(map_type, value_type) \
 	struct {                               \
@@ -29,7 +34,7 @@ static __always_inline void *single_value(void *map)
 	return bpf_map_lookup_elem(map, &zero);
 }
 
-SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_meta) meta SEC(".maps");
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_meta) meta SHARED_MAP;
 
 /*
  * The policies in force and those of earlier configurations, whose names connections still show.
@@ -41,7 +46,7 @@ struct {
 	__uint(max_entries, TCPTUNED_GENERATIONS_KEPT *TCPTUNED_POLICIES_MAX);
 	__type(key, __u32);
 	__type(value, struct tcptuned_policy);
-} policies SEC(".maps");
+} policies SHARED_MAP;
 
 /* Sizes instead of types, because clang leaves the types of an inner map out of its BTF. */
 struct match_trie {
@@ -58,7 +63,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__array(values, struct match_trie);
-} match SEC(".maps");
+} match SHARED_MAP;
 
 struct rule_array {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -74,7 +79,7 @@ struct {
 	__uint(max_entries, 2);
 	__type(key, __u32);
 	__array(values, struct rule_array);
-} rules SEC(".maps");
+} rules SHARED_MAP;
 
 /* Not cloned to accepted sockets: without memory, accept() would fail (bpf_sk_storage_clone()). */
 struct {
@@ -82,7 +87,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct tcptuned_flow);
-} flows SEC(".maps");
+} flows SHARED_MAP;
 
 /* Of connections whose slow start is over, where cc_auto chooses (random_loss.h, room.h). */
 struct {
@@ -90,7 +95,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct random_loss);
-} random_losses SEC(".maps");
+} random_losses SHARED_MAP;
 
 /* An entry is replaced or removed by the next listen() on its port, or dropped if the map is full. */
 struct {
@@ -98,9 +103,9 @@ struct {
 	__uint(max_entries, 1024);
 	__type(key, struct tcptuned_listener_key);
 	__type(value, struct tcptuned_listener);
-} listeners SEC(".maps");
+} listeners SHARED_MAP;
 
-SINGLE_VALUE_MAP(BPF_MAP_TYPE_PERCPU_ARRAY, struct tcptuned_totals) totals SEC(".maps");
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_PERCPU_ARRAY, struct tcptuned_totals) totals SHARED_MAP;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -108,15 +113,15 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct budget);
-} budget SEC(".maps");
+} budget SHARED_MAP;
 
-SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_event_gate) event_gate SEC(".maps");
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_event_gate) event_gate SHARED_MAP;
 
-SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, __u64) tai_offset SEC(".maps");
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, __u64) tai_offset SHARED_MAP;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, TCPTUNED_EVENTS_BYTES);
-} events SEC(".maps");
+} events SHARED_MAP;
 
 #endif

@@ -27,9 +27,9 @@
 /*
  * A global function. The verifier walks it once, and not again for each state in which it is
  * called, which keeps the programs far below the instruction limit. Pointers to sockets cannot be
- * passed to it; they are passed as numbers within a structure.
+ * passed to it; they are passed as numbers within a structure. It is weak, as several parts of an object have it.
  */
-#define __bpf_global __attribute__((noinline))
+#define __bpf_global __attribute__((noinline)) __weak
 
 /* Sets an option of type int. @ctx: whatever bpf_setsockopt() takes. */
 static __always_inline int set_option(void *ctx, int level, int option, int value)

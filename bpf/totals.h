@@ -31,7 +31,7 @@ static __always_inline bool count_round(struct tcptuned_totals *t, enum tcptuned
 }
 
 /* A global function, since the search for the bucket has many ends. */
-__noinline int histogram_add(struct tcptuned_histogram *h, __u64 value)
+__bpf_global int histogram_add(struct tcptuned_histogram *h, __u64 value)
 {
 	if (!h)
 		return 0;

@@ -21,10 +21,7 @@
 #include "kern/iterators.h"
 #include "kern/pins.h"
 #include "kern/struct_ops.h"
-#include "manage.skel.h"
-#include "scan.skel.h"
-#include "sockopt.skel.h"
-#include "tuner.skel.h"
+#include "tcptuned.skel.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -50,42 +47,28 @@ static const struct {
 /* The first programs of the table are attached to the cgroup. */
 #define CGROUP_PROGS TCPTUNED_PROG_DESTROYED
 
-/* The objects, each of which shares the maps of those before. All but the congestion controls have to load. */
+/* Objects of their own, which share maps with the programs. */
 static const struct {
-	const char *name;
+	const char *name; /* of the congestion control, of its struct_ops map and of its pins */
 	const void *(*elf_bytes)(size_t *size);
-	const char *what; /* for error messages */
-} objects[] = {
-	{"tuner", tuner_bpf__elf_bytes, "the right-sizing programs"},
-	{"sockopt", sockopt_bpf__elf_bytes, "the socket option programs"},
-	{"scan", scan_bpf__elf_bytes, "the iterators"},
-	{"manage", manage_bpf__elf_bytes, "the iterators"},
-	{"bitcp", bitcp_bpf__elf_bytes, "BI-TCP"},
-	{"cubic_resume", cubic_resume_bpf__elf_bytes, "CUBIC that resumes"},
+	const char *what;	 /* for error messages */
+	enum tcptuned_prog prog; /* whose link registers it */
+} ccs[TCPTUNED_CCS] = {
+	{"bitcp", bitcp_bpf__elf_bytes, "BI-TCP", TCPTUNED_PROG_BITCP},
+	{"cubic_resume", cubic_resume_bpf__elf_bytes, "CUBIC that resumes", TCPTUNED_PROG_RESUME},
 };
 
-#define OBJECTS ARRAY_SIZE(objects)
-#define SCAN	2
-#define CCS	(OBJECTS - TCPTUNED_CCS)
-
-/* The programs whose links register them. */
-static const enum tcptuned_prog cc_prog[TCPTUNED_CCS] = {TCPTUNED_PROG_BITCP, TCPTUNED_PROG_RESUME};
-
-/* The name of the congestion control, of its struct_ops map and of its pins. */
-static const char *cc_name(enum tcptuned_cc cc)
-{
-	return objects[CCS + cc].name;
-}
-
-/* The same while they are loaded; NULL: not, or the kernel does not take the congestion control. */
+/* The objects while they are loaded; NULL: not, or the kernel does not take the congestion control. */
 struct loaded {
-	struct bpf_object *object[OBJECTS];
+	struct tcptuned_bpf *programs;
+	struct bpf_object *cc[TCPTUNED_CCS];
 };
 
 static void close_objects(struct loaded *loaded)
 {
-	for (size_t i = 0; i < OBJECTS; i++)
-		bpf_object__close(loaded->object[i]);
+	tcptuned_bpf__destroy(loaded->programs);
+	for (int i = 0; i < TCPTUNED_CCS; i++)
+		bpf_object__close(loaded->cc[i]);
 }
 
 #define _cleanup_objects_ __attribute__((cleanup(close_objects)))
@@ -163,7 +146,7 @@ static void open_pins(struct tcptuned_kernel *k)
 			k->link_fd[i] = bpf_obj_get(PIN_PATH(k, "link", progs[i].link));
 	}
 	for (int i = 0; i < TCPTUNED_CCS; i++)
-		k->cc[i].map_fd = bpf_obj_get(PIN_PATH(k, "map", cc_name(i)));
+		k->cc[i].map_fd = bpf_obj_get(PIN_PATH(k, "map", ccs[i].name));
 }
 
 static int pin_all_but_meta(const struct tcptuned_kernel *k)
@@ -177,7 +160,7 @@ static int pin_all_but_meta(const struct tcptuned_kernel *k)
 		error = pin(k, "link", progs[i].link, k->link_fd[i])
 				?: pin(k, "prog", progs[i].name, k->prog_fd[i]);
 	for (int i = 0; i < TCPTUNED_CCS && !error; i++)
-		error = pin(k, "map", cc_name(i), k->cc[i].map_fd);
+		error = pin(k, "map", ccs[i].name, k->cc[i].map_fd);
 	return error;
 }
 
@@ -205,24 +188,15 @@ static int unpin_all(const struct tcptuned_kernel *k)
 
 static uint32_t build_of_objects(void)
 {
-	uint32_t crc = crc32(0, NULL, 0);
 	size_t size;
+	const void *elf = tcptuned_bpf__elf_bytes(&size);
+	uint32_t crc = crc32(0, elf, size);
 
-	for (size_t i = 0; i < OBJECTS; i++) {
-		const void *elf = objects[i].elf_bytes(&size);
-
+	for (int i = 0; i < TCPTUNED_CCS; i++) {
+		elf = ccs[i].elf_bytes(&size);
 		crc = crc32(crc, elf, size);
 	}
 	return crc;
-}
-
-static struct bpf_object *open_object(size_t which)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = objects[which].name);
-	size_t size;
-	const void *elf = objects[which].elf_bytes(&size);
-
-	return bpf_object__open_mem(elf, size, &opts);
 }
 
 /* Too few descriptors or too little memory, not a fault of the kernel. */
@@ -289,71 +263,54 @@ static int load_object(struct tcptuned_kernel *k, struct bpf_object *object, con
 	return error ? maps_failed(err, -error) : 0;
 }
 
-/* Write the id of the cgroup into the object that asks for it. Returns 0 or a negative errno. */
-static int set_cgroup(struct bpf_object *object, int cgroup_fd)
+/* Load the programs, but for one of the two that read the records. */
+static int load_programs_with(struct tcptuned_kernel *k, struct loaded *loaded, bool dump_flows,
+			      int cgroup_fd, struct tcptuned_error *err)
 {
-	struct bpf_map *rodata = bpf_object__find_map_by_name(object, ".rodata.cgroup");
+	const char *what = "the programs";
+	struct tcptuned_bpf *bpf = tcptuned_bpf__open();
 	struct stat cgroup;
-	__u64 id;
 
-	if (!rodata)
-		return 0;
-	if (fstat(cgroup_fd, &cgroup))
-		return -errno;
-	id = cgroup.st_ino;
-	return bpf_map__set_initial_value(rodata, &id, sizeof(id));
+	tcptuned_bpf__destroy(loaded->programs);
+	loaded->programs = bpf;
+	if (!bpf || fstat(cgroup_fd, &cgroup))
+		return load_failed(err, errno, what);
+	bpf->rodata_cgroup->cgroup_id = cgroup.st_ino;
+	bpf_program__set_autoload(dump_flows ? bpf->progs.dump_tcp : bpf->progs.dump_flows, false);
+	return load_object(k, bpf->obj, what, err);
 }
 
-/* Load an object, but for the program @leave_out if that is one of its. */
-static int load_one(struct tcptuned_kernel *k, struct loaded *loaded, size_t i,
-		    enum tcptuned_prog leave_out, int cgroup_fd, struct tcptuned_error *err)
-{
-	struct bpf_object *object = open_object(i);
-	int error = object ? set_cgroup(object, cgroup_fd) : -errno;
-	struct bpf_program *prog;
-
-	bpf_object__close(loaded->object[i]);
-	loaded->object[i] = object;
-	if (error)
-		return load_failed(err, -error, objects[i].what);
-	prog = bpf_object__find_program_by_name(object, tcptuned_prog_name(leave_out));
-	if (prog)
-		bpf_program__set_autoload(prog, false);
-	return load_object(k, object, objects[i].what, err);
-}
-
-/*
- * Everything but congestion controls. Of the two programs that read the records one is loaded: some kernels refuse
- * dump_flows, as they refuse fentry.
- */
+/* Some kernels refuse dump_flows, as they refuse fentry. */
 static int load_programs(struct tcptuned_kernel *k, struct loaded *loaded, int cgroup_fd,
 			 struct tcptuned_error *err)
 {
-	int error = 0;
+	int error;
 
 	k->paths_kept = k->map_fd[TCPTUNED_MAP_PATHS] >= 0 && k->map_fd[TCPTUNED_MAP_STREAMS] >= 0;
-	for (size_t i = 0; i < CCS && !error; i++) {
-		error = load_one(k, loaded, i, TCPTUNED_PROG_DUMP_TCP, cgroup_fd, err);
-		if (error && i == SCAN)
-			error = load_one(k, loaded, i, TCPTUNED_PROG_DUMP_FLOWS, cgroup_fd, err);
-	}
+	error = load_programs_with(k, loaded, true, cgroup_fd, err);
+	if (error && err->status == TCPTUNED_EXIT_KERNEL)
+		error = load_programs_with(k, loaded, false, cgroup_fd, err);
 	return error;
 }
 
 static int load_cc_with(struct tcptuned_kernel *k, struct loaded *loaded, enum tcptuned_cc cc,
 			uint32_t map_flags)
 {
-	struct bpf_object *object = open_object(CCS + cc);
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = ccs[cc].name);
+	size_t size;
+	const void *elf = ccs[cc].elf_bytes(&size);
+	struct bpf_object *object = bpf_object__open_mem(elf, size, &opts);
 	int error;
 
 	if (!object)
 		return -errno;
-	error = bpf_map__set_map_flags(bpf_object__find_map_by_name(object, cc_name(cc)), map_flags)
-			?: load_object(k, object, objects[CCS + cc].what, NULL);
+	error = bpf_map__set_map_flags(bpf_object__find_map_by_name(object, ccs[cc].name),
+				       map_flags)
+			?: load_object(k, object, ccs[cc].what, NULL);
 	if (error)
 		bpf_object__close(object);
 	else
-		loaded->object[CCS + cc] = object;
+		loaded->cc[cc] = object;
 	return error;
 }
 
@@ -367,16 +324,17 @@ static void load_cc(struct tcptuned_kernel *k, struct loaded *loaded, enum tcptu
 	if (error)
 		snprintf(k->cc[cc].why_not, sizeof(k->cc[cc].why_not),
 			 "the kernel does not take %s as a BPF struct_ops (%s: %.150s)",
-			 objects[CCS + cc].what, strerror(-error), libbpf_said);
+			 ccs[cc].what, strerror(-error), libbpf_said);
 }
 
 static const struct bpf_program *find_program(const struct loaded *loaded, const char *name)
 {
-	const struct bpf_program *prog = NULL;
+	const struct bpf_program *prog =
+		bpf_object__find_program_by_name(loaded->programs->obj, name);
 
-	for (size_t i = 0; i < OBJECTS && !prog; i++)
-		if (loaded->object[i])
-			prog = bpf_object__find_program_by_name(loaded->object[i], name);
+	for (int i = 0; i < TCPTUNED_CCS && !prog; i++)
+		if (loaded->cc[i])
+			prog = bpf_object__find_program_by_name(loaded->cc[i], name);
 	return prog;
 }
 
@@ -514,12 +472,12 @@ static int attach_tracing(struct tcptuned_kernel *k, struct tcptuned_error *err)
 
 static void unregister_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc)
 {
-	int *link_fd = &k->link_fd[cc_prog[cc]], *map_fd = &k->cc[cc].map_fd;
+	int *link_fd = &k->link_fd[ccs[cc].prog], *map_fd = &k->cc[cc].map_fd;
 
-	unlink(PIN_PATH(k, "link", cc_name(cc)));
-	unlink(PIN_PATH(k, "map", cc_name(cc)));
+	unlink(PIN_PATH(k, "link", ccs[cc].name));
+	unlink(PIN_PATH(k, "map", ccs[cc].name));
 	/* Of a daemon that was killed between pinning and renaming. */
-	unlink(PIN_PATH(k, "new", cc_name(cc)));
+	unlink(PIN_PATH(k, "new", ccs[cc].name));
 	/* A registration without a link ends with the element of the map. */
 	if (*link_fd < 0 && *map_fd >= 0)
 		bpf_map_delete_elem(*map_fd, &(__u32){0});
@@ -530,7 +488,7 @@ static void unregister_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc)
 /* Replace an older registration, in one step if both are links; else that one ends first. */
 static int register_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, struct bpf_map *map)
 {
-	int *link_fd = &k->link_fd[cc_prog[cc]], error;
+	int *link_fd = &k->link_fd[ccs[cc].prog], error;
 	_cleanup_close_ int map_fd = dup(bpf_map__fd(map));
 
 	if (map_fd < 0) /* checked first: without it, no process could undo the registration */
@@ -547,7 +505,7 @@ static int register_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, struct bp
 
 static void attach_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, const struct loaded *loaded)
 {
-	const struct bpf_object *object = loaded->object[CCS + cc];
+	const struct bpf_object *object = loaded->cc[cc];
 	struct tcptuned_registration *r = &k->cc[cc];
 	int error;
 
@@ -555,15 +513,15 @@ static void attach_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, const stru
 		unregister_cc(k, cc);
 		return;
 	}
-	error = register_cc(k, cc, bpf_object__find_map_by_name(object, cc_name(cc)));
+	error = register_cc(k, cc, bpf_object__find_map_by_name(object, ccs[cc].name));
 	if (error == -EEXIST)
 		snprintf(r->why_not, sizeof(r->why_not),
 			 "%s could not be registered: a congestion control of the name %s is there "
 			 "already, see bpftool struct_ops show",
-			 objects[CCS + cc].what, cc_name(cc));
+			 ccs[cc].what, ccs[cc].name);
 	else if (error)
 		snprintf(r->why_not, sizeof(r->why_not), "%s could not be registered (%s)",
-			 objects[CCS + cc].what, strerror(-error));
+			 ccs[cc].what, strerror(-error));
 }
 
 /*
@@ -755,7 +713,7 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 			?: load_programs(&k, &loaded, cgroup_fd, err);
 	for (int i = 0; i < TCPTUNED_CCS && !error; i++) {
 		load_cc(&k, &loaded, i);
-		if (!loaded.object[CCS + i] && !access(PIN_PATH(&k, "map", cc_name(i)), F_OK))
+		if (!loaded.cc[i] && !access(PIN_PATH(&k, "map", ccs[i].name), F_OK))
 			error = FAIL(err, ENOTSUP, KERNEL, "%s", k.cc[i].why_not);
 	}
 	tcptuned_kernel_close(&k);

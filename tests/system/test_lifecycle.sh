@@ -140,7 +140,7 @@ test_build_checked_while_another_runs() {
 	pinned=$(ids)
 	"$other/rightsize/tcptuned" "${daemon_options[@]}" --check-load
 	"$other/abi/tcptuned" "${daemon_options[@]}" --check-load
-	start_says 32 "this kernel does not take the iterators" "$other/unloadable" --check-load
+	start_says 32 "this kernel does not take the programs" "$other/unloadable" --check-load
 	expect_ids "$pinned" "the checks"
 	tcptuned_stop
 	expect_host_state

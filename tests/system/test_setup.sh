@@ -97,7 +97,7 @@ test_setup_again_and_uninstall_without_systemd() {
 	# So does a build whose programs this kernel does not load.
 	sed -i "s|$TEST_BUILD/tcptuned|$TEST_BUILD/other/unloadable/tcptuned|" /usr/local/sbin/tcptuned
 	expect_fail 1 setup start
-	expect_match "$(<"$TEST_DIR/said")" "this kernel does not take the iterators" "said"
+	expect_match "$(<"$TEST_DIR/said")" "this kernel does not take the programs" "said"
 	expect_eq "$(</run/tcptuned/lock)" "$second" "the process that runs"
 	kill -0 "$second"
 	make -s -n -C "$TEST_TOP" uninstall UNITDIR="$TEST_DIR/units" | sh -e

@@ -14,6 +14,8 @@
 #include <bpf/bpf_tracing.h>
 #undef SEC
 #define SEC(name)
+#undef __weak
+#define __weak
 #undef BPF_PROG
 #define BPF_PROG(name, args...) name(args)
 #undef bpf_core_field_exists

@@ -7,7 +7,7 @@
 
 /* A function that the kernel's verifier walks through once. Inlined, it would verify what follows for each result. */
 #ifdef __bpf__
-#define ALGO_APART __attribute__((noinline))
+#define ALGO_APART __attribute__((noinline, weak))
 #else
 #define ALGO_APART static inline
 #endif
