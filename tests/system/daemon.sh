@@ -27,7 +27,7 @@ application() { # NAME HOST STEP...
 }
 
 listens_or_has_ended() { # NAME HOST PORT
-	listens "$2" "$3" || ! kill -0 "$(pid_of "$1")" 2>/dev/null
+	listens "$2" "$3" || has_ended "$1"
 }
 
 outsider() { # NAME HOST STEP...; in no control group that the daemon manages

@@ -183,7 +183,7 @@ lib_outputs() { # OPERATOR VALUE COMMAND...
 }
 
 has_ended() { # NAME
-	! kill -0 "$(pid_of "$1")"
+	! kill -0 "$(pid_of "$1")" 2>/dev/null
 }
 
 # Waits until a background process has printed a line that matches.
@@ -359,11 +359,11 @@ tcptuned_start() { # [OPTION...]
 	background tcptuned ${TCPTUNED_PREFIX-} setpriv --ruid="$TEST_UID" "$TEST_BUILD/tcptuned" \
 		"${daemon_options[@]}" "$@"
 	wait_until lib_answers_or_ended
-	kill -0 "$(pid_of tcptuned)" || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"
+	! has_ended tcptuned || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"
 }
 
 lib_answers_or_ended() {
-	curl -sf -o "$TEST_DIR/page" "$METRICS/" || ! kill -0 "$(pid_of tcptuned)"
+	curl -sf -o "$TEST_DIR/page" "$METRICS/" || has_ended tcptuned
 }
 
 tcptuned_stop() {
