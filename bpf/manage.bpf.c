@@ -16,6 +16,7 @@
 #include "policy.h"
 #include "record.h"
 #include "sock.h"
+#include <tcptuned/algo/bitcp.h>
 #include <tcptuned/algo/reader.h>
 
 #define ANY_STATE  (~0u)
@@ -27,6 +28,9 @@
 
 /* The cgroup to which the programs are attached. Callbacks come from it and those below only. */
 const volatile __u64 cgroup_id SEC(".rodata.cgroup") = 1;
+
+/* That of cc/bitcp.bpf.c. It is also here, so that the daemon has it among the others, and without bitcp, too. */
+SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct bitcp_params) bitcp_params SHARED_MAP;
 
 /* The socket of an iterator; NULL: it is not a full one in one of these @states, a bit each. */
 static __always_inline struct tcp_sock *socket_of(struct bpf_iter__tcp *ctx, __u32 states)

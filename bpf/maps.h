@@ -34,6 +34,7 @@ static __always_inline void *single_value(void *map)
 	return bpf_map_lookup_elem(map, &zero);
 }
 
+/* Which build loaded this, and what was changed on the host. */
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_meta) meta SHARED_MAP;
 
 /*
@@ -115,10 +116,13 @@ struct {
 	__type(value, struct budget);
 } budget SHARED_MAP;
 
+/* Which events are wanted. */
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_event_gate) event_gate SHARED_MAP;
 
+/* By how much CLOCK_TAI is ahead of UTC, us. */
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, __u64) tai_offset SHARED_MAP;
 
+/* Of struct tcptuned_event. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, TCPTUNED_EVENTS_BYTES);

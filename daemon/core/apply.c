@@ -14,6 +14,7 @@
 #include "kern/iterators.h"
 #include "policy/install.h"
 #include "policy/lookup.h"
+#include "tcptuned.skel.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -21,7 +22,7 @@
 static void adopt(struct tcptuned_daemon *d)
 {
 	struct tcptuned_adoption *a = &d->kernel.adoption;
-	int error = tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_ADOPT_FLOWS], a);
+	int error = tcptuned_iterate(d->kernel.bpf->links.adopt_flows, a);
 
 	d->adopted = true;
 	if (error)
@@ -153,7 +154,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		.expire_s = config->paths_expire_s,
 	};
 	struct tcptuned_policy_source *policies;
-	int error, bitcp_fd = d->kernel.map_fd[TCPTUNED_MAP_BITCP_PARAMS];
+	int error;
 	uint64_t begin_ns;
 	__u32 zero = 0;
 
@@ -163,11 +164,12 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	d->policies = policies;
 	d->policies_len = config->policies_len + 1;
 	/* First: a default that an administrator has changed applies to every policy. */
-	tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
+	tcptuned_sysctls_overruled(bpf_map__fd(d->kernel.bpf->maps.meta));
 	make_records(d);
 	tcptuned_buffer_limits_set(d);
 	tcptuned_congestion_choose(d);
-	if (bitcp_fd >= 0 && bpf_map_update_elem(bitcp_fd, &zero, &config->bitcp, BPF_ANY))
+	if (bpf_map_update_elem(bpf_map__fd(d->kernel.bpf->maps.bitcp_params), &zero,
+				&config->bitcp, BPF_ANY))
 		return write_failed(err, -errno, "BI-TCP's parameters");
 	error = tcptuned_budget_set(d);
 	if (error)

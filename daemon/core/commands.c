@@ -8,6 +8,7 @@
 #include "core/apply.h"
 #include "kern/iterators.h"
 #include "rpc/json.h"
+#include "tcptuned.skel.h"
 #include "util/log.h"
 #include "util/text.h"
 
@@ -54,9 +55,8 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FIL
 
 static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_error *err)
 {
-	int link_fd = d->kernel.link_fd[TCPTUNED_PROG_APPLY_POLICIES];
 	struct tcptuned_adoption a;
-	int error = tcptuned_iterate(link_fd, &a);
+	int error = tcptuned_iterate(d->kernel.bpf->links.apply_policies, &a);
 
 	if (error)
 		return FAIL(err, -error, INTERNAL,

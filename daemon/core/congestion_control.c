@@ -8,6 +8,7 @@
 #include "config/load.h"
 #include "host/cc.h"
 #include "host/sysctl.h"
+#include "tcptuned.skel.h"
 #include "util/log.h"
 
 static bool is_auto(const char *name)
@@ -81,7 +82,7 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 {
 	char before[TCPTUNED_SYSCTL_VALUE]; /* the default without tcptuned */
 
-	if (tcptuned_sysctl_before(d->kernel.map_fd[TCPTUNED_MAP_META],
+	if (tcptuned_sysctl_before(bpf_map__fd(d->kernel.bpf->maps.meta),
 				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, before))
 		return;
 	if (record->cc_auto && tcptuned_congestion_is_chosen(before))
@@ -129,7 +130,7 @@ static void choose_for_random_loss(struct tcptuned_daemon *d, struct tcptuned_po
 
 void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 {
-	bool left_alone = tcptuned_sysctl_left_alone(d->kernel.map_fd[TCPTUNED_MAP_META],
+	bool left_alone = tcptuned_sysctl_left_alone(bpf_map__fd(d->kernel.bpf->maps.meta),
 						     TCPTUNED_SYSCTL_CONGESTION_CONTROL);
 	bool logged[2] = {false}, inherited_logged = false;
 	char offered[TCPTUNED_CONGESTION_NAMES];
@@ -177,7 +178,7 @@ static bool default_may_be_set(const struct tcptuned_daemon *d)
 void tcptuned_default_congestion_choose(struct tcptuned_daemon *d)
 {
 	const char *name = d->policies[0].record.congestion_control;
-	int error, meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META];
+	int error, meta_fd = bpf_map__fd(d->kernel.bpf->maps.meta);
 
 	if (!default_may_be_set(d)) {
 		tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);

@@ -25,6 +25,7 @@
 #include "host/sysctl.h"
 #include "kern/loader.h"
 #include "policy/lookup.h"
+#include "tcptuned.skel.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -205,13 +206,13 @@ static void log_start(struct tcptuned_daemon *d)
 	log_info("tcptuned %s: %s, attached to %s%s, pinned in %s", TCPTUNED_VERSION,
 		 origins[d->kernel.origin], d->cgroup_path, d->whole_host ? " (all processes)" : "",
 		 d->kernel.pin_dir);
-	if (d->kernel.link_fd[TCPTUNED_PROG_DUMP_FLOWS] < 0)
+	if (!d->kernel.bpf->links.dump_flows)
 		log_info(
 			"this kernel refuses iterators over socket storage: records are read by network "
 			"namespace, which takes longer");
 	if (tcptuned_is_registered(&d->kernel, TCPTUNED_CC_BITCP))
 		log_info("bitcp registered %s",
-			 d->kernel.link_fd[TCPTUNED_PROG_BITCP] >= 0
+			 d->kernel.cc[TCPTUNED_CC_BITCP].link_fd >= 0
 				 ? "as a struct_ops link"
 				 : "without a link: this kernel has none for struct_ops");
 	if (d->kernel.cc[TCPTUNED_CC_RESUME].why_not[0])
@@ -346,8 +347,7 @@ static void close_daemon(struct tcptuned_daemon *d)
 /* True if this daemon has loaded what runs, so that it detaches that if its start fails. */
 static bool is_new(const struct tcptuned_kernel *k)
 {
-	return k->map_fd[TCPTUNED_MAP_META] >= 0 && k->origin != TCPTUNED_TAKEN_OVER &&
-	       k->origin != TCPTUNED_UPGRADED;
+	return k->bpf && k->origin != TCPTUNED_TAKEN_OVER && k->origin != TCPTUNED_UPGRADED;
 }
 
 /* At a hand-over, or after an error, everything stays pinned, and the next start takes it over. */

@@ -9,6 +9,7 @@
 #include "kern/iterators.h"
 #include "kern/loader.h"
 #include "paths/paths.h"
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -19,13 +20,13 @@
 static void undo_overrides(const struct tcptuned_kernel *kernel)
 {
 	const char *sysctl = tcptuned_sysctl_name(TCPTUNED_SYSCTL_CONGESTION_CONTROL);
-	int link_fd = kernel->link_fd[TCPTUNED_PROG_UNDO_OVERRIDES];
+	const struct bpf_link *link = kernel->bpf->links.undo_overrides;
 	char name[TCPTUNED_SYSCTL_VALUE];
 
-	if (link_fd < 0 || tcptuned_sysctl_read(sysctl, name, sizeof(name)))
+	if (!link || tcptuned_sysctl_read(sysctl, name, sizeof(name)))
 		return;
 	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", name);
-	tcptuned_iterate(link_fd, NULL);
+	tcptuned_iterate(link, NULL);
 }
 
 /*
@@ -34,15 +35,16 @@ static void undo_overrides(const struct tcptuned_kernel *kernel)
  */
 int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 {
-	int meta_fd = kernel->map_fd[TCPTUNED_MAP_META];
-	int link_fd = kernel->link_fd[TCPTUNED_PROG_RELEASE_FLOWS], error = 0;
+	int meta_fd = bpf_map__fd(kernel->bpf->maps.meta);
+	const struct bpf_link *link = kernel->bpf->links.release_flows;
 	struct tcptuned_adoption sums = {0};
+	int error = 0;
 
 	tcptuned_kernel_stop(kernel);
 	tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);
 	undo_overrides(kernel);
-	if (link_fd >= 0)
-		error = tcptuned_iterate(link_fd, &sums);
+	if (link)
+		error = tcptuned_iterate(link, &sums);
 	if (error)
 		log_warning("open connections keep the buffers they have: %s", strerror(-error));
 	if (sums.namespaces_failed)

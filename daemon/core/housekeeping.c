@@ -15,6 +15,7 @@
 #include "host/sysctl.h"
 #include "kern/iterators.h"
 #include "streams/memory.h"
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -68,9 +69,9 @@ static void maintain_flows(struct tcptuned_daemon *d)
 	if (tcptuned_monotonic_ns() < d->next_scan_ns || (!other_sockops && !is_short))
 		return;
 	if (other_sockops)
-		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_RECALL_FLOWS], NULL);
+		tcptuned_iterate(d->kernel.bpf->links.recall_flows, NULL);
 	if (is_short)
-		tcptuned_iterate(d->kernel.link_fd[TCPTUNED_PROG_RECLAIM_IDLE], NULL);
+		tcptuned_iterate(d->kernel.bpf->links.reclaim_idle, NULL);
 	used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used_ns;
 	d->next_scan_ns = tcptuned_monotonic_ns() + used_ns * (is_short ? 100 : 1000);
 }
@@ -86,7 +87,7 @@ static void add_window(void *ctx, const struct tcptuned_streams_key *key, __u32 
 {
 	const struct tcptuned_daemon *d = ctx;
 
-	tcptuned_streams_memory_add(d->kernel.map_fd[TCPTUNED_MAP_STREAMS], key, netns, window);
+	tcptuned_streams_memory_add(bpf_map__fd(d->kernel.bpf->maps.streams), key, netns, window);
 }
 
 /* The first scan only finds out the kernel's time, since when connections are active in the next one. */
@@ -173,12 +174,12 @@ static void follow_tai_offset(const struct tcptuned_daemon *d)
 	uint64_t ahead_us = (uint64_t)((ahead_ns + 500000000) / 1000000000 * 1000000);
 	__u32 zero = 0;
 
-	bpf_map_update_elem(d->kernel.map_fd[TCPTUNED_MAP_TAI_OFFSET], &zero, &ahead_us, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(d->kernel.bpf->maps.tai_offset), &zero, &ahead_us, BPF_ANY);
 }
 
 int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
-	bool overruled = tcptuned_sysctls_overruled(d->kernel.map_fd[TCPTUNED_MAP_META]);
+	bool overruled = tcptuned_sysctls_overruled(bpf_map__fd(d->kernel.bpf->maps.meta));
 	int error;
 
 	if (d->unapplied || overruled || have_cgroups_changed(d))

@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 
 #include "kern/budget.h"
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -43,7 +44,7 @@ struct tcptuned_window_limits tcptuned_window_limits(const struct tcptuned_daemo
 						     enum tcptuned_sysctl which)
 {
 	uint64_t maximum =
-		tcptuned_sysctl_maximum_before(d->kernel.map_fd[TCPTUNED_MAP_META], which);
+		tcptuned_sysctl_maximum_before(bpf_map__fd(d->kernel.bpf->maps.meta), which);
 	struct tcptuned_window_limits limits = {.kernel_max = (uint32_t)MIN(maximum, INT_MAX)};
 	bool seen;
 	uint64_t quarter = pressure_bytes(&seen) / 4;
@@ -100,7 +101,7 @@ int tcptuned_budget_set(struct tcptuned_daemon *d)
 
 bool tcptuned_budget_is_short(const struct tcptuned_daemon *d)
 {
-	int fd = d->kernel.map_fd[TCPTUNED_MAP_BUDGET];
+	int fd = bpf_map__fd(d->kernel.bpf->maps.budget);
 	struct budget budget;
 	__u32 zero = 0;
 
@@ -166,7 +167,7 @@ static uint64_t limit_for(const struct tcptuned_daemon *d, enum tcptuned_sysctl 
 
 	if (which == TCPTUNED_SYSCTL_TCP_RMEM)
 		return bytes;
-	if (bytes <= tcptuned_sysctl_maximum_before(d->kernel.map_fd[TCPTUNED_MAP_META],
+	if (bytes <= tcptuned_sysctl_maximum_before(bpf_map__fd(d->kernel.bpf->maps.meta),
 						    TCPTUNED_SYSCTL_TCP_WMEM))
 		return 0;
 	return (bytes + 1) / 2;
@@ -176,7 +177,7 @@ static uint64_t limit_for(const struct tcptuned_daemon *d, enum tcptuned_sysctl 
 static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which,
 		      const char *consequence)
 {
-	int meta_fd = d->kernel.map_fd[TCPTUNED_MAP_META], error;
+	int meta_fd = bpf_map__fd(d->kernel.bpf->maps.meta), error;
 	uint64_t before = tcptuned_sysctl_maximum_before(meta_fd, which);
 	uint64_t bytes = limit_for(d, which, TCPTUNED_TUNE);
 	uint64_t would = limit_for(d, which, TCPTUNED_OBSERVE);
@@ -201,7 +202,7 @@ void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
 	uint32_t send;
 
 	/* An earlier build may have raised it. */
-	tcptuned_sysctl_restore(d->kernel.map_fd[TCPTUNED_MAP_META], TCPTUNED_SYSCTL_TCP_WMEM);
+	tcptuned_sysctl_restore(bpf_map__fd(d->kernel.bpf->maps.meta), TCPTUNED_SYSCTL_TCP_WMEM);
 	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM, "windows stay within half of the present one");
 	set_limit(d, TCPTUNED_SYSCTL_WMEM_MAX, "send buffers are left to the kernel");
 	send = buffer_max(SO_SNDBUF);

@@ -11,6 +11,7 @@
 
 #include "host/netns.h"
 #include "kern/budget.h"
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 
 /* A record in the ring, with its header, a multiple of eight bytes. */
@@ -64,9 +65,7 @@ bool tcptuned_filter_matches(const struct tcptuned_filter *filter,
 
 struct reading {
 	struct tcptuned_flows *flows;
-	int map_fd;
-	int link_fd; /* over socket storage; negative: refused */
-	int tcp_fd;  /* over the sockets of one network namespace */
+	const struct tcptuned_bpf *bpf;
 	struct ring_buffer *ring;
 	struct readout *readout;
 	struct budget *budget;
@@ -96,9 +95,9 @@ static int empty_ring(struct reading *reading)
 }
 
 /* Run an iterator to its end. For a byte that it writes, the ring may have to be emptied. */
-static int run_iterator(struct reading *reading, int link_fd)
+static int run_iterator(struct reading *reading, const struct bpf_link *link)
 {
-	_cleanup_close_ int fd = bpf_iter_create(link_fd);
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(link));
 	int again = 0, error = 0;
 	ssize_t got;
 	char byte;
@@ -124,22 +123,22 @@ static void read_namespace(void *ctx)
 	struct reading *reading = ctx;
 
 	if (!reading->error && tcptuned_netns_has_sockets())
-		reading->error = run_iterator(reading, reading->tcp_fd);
+		reading->error = run_iterator(reading, reading->bpf->links.dump_tcp);
 }
 
 static int run_iterators(struct reading *reading)
 {
-	if (reading->link_fd >= 0)
-		return run_iterator(reading, reading->link_fd);
+	if (reading->bpf->links.dump_flows)
+		return run_iterator(reading, reading->bpf->links.dump_flows);
 	return tcptuned_netns_for_each(read_namespace, reading, NULL) ?: reading->error;
 }
 
 static int read_everything(struct reading *reading)
 {
 	struct tcptuned_flows *flows = reading->flows;
+	int fd = bpf_map__fd(reading->bpf->maps.readout), error;
 	__u32 zero = 0;
 	__s64 before;
-	int error;
 
 	reading->drops = true; /* of a daemon that was killed while it was reading */
 	error = empty_ring(reading);
@@ -148,13 +147,13 @@ static int read_everything(struct reading *reading)
 	reading->drops = false;
 	reading->readout->request.wanted =
 		flows->choice.order || flows->choice.wanted ? READOUT_ALL : flows->top_max;
-	if (bpf_map_update_elem(reading->map_fd, &zero, reading->readout, BPF_ANY))
+	if (bpf_map_update_elem(fd, &zero, reading->readout, BPF_ANY))
 		return -errno;
 	before = __atomic_load_n(&reading->budget->records, __ATOMIC_RELAXED);
 	error = run_iterators(reading);
 	if (error)
 		return error;
-	if (bpf_map_lookup_elem(reading->map_fd, &zero, reading->readout))
+	if (bpf_map_lookup_elem(fd, &zero, reading->readout))
 		return -errno;
 	/* by iter/tcp without the sockets that are closed, and still open files: their end makes it too small */
 	budget_recount(reading->budget, before, (__s64)reading->readout->sums.records);
@@ -168,12 +167,10 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 {
 	_cleanup_free_ struct readout *readout = calloc(1, sizeof(*readout));
 	_cleanup_budget_ struct budget *budget = tcptuned_budget_map(kernel);
-	int ring_fd = kernel->map_fd[TCPTUNED_MAP_COLLECTED];
+	const struct tcptuned_bpf *bpf = kernel->bpf;
 	struct reading reading = {
 		.flows = flows,
-		.map_fd = kernel->map_fd[TCPTUNED_MAP_READOUT],
-		.link_fd = kernel->link_fd[TCPTUNED_PROG_DUMP_FLOWS],
-		.tcp_fd = kernel->link_fd[TCPTUNED_PROG_DUMP_TCP],
+		.bpf = bpf,
 		.readout = readout,
 		.budget = budget,
 	};
@@ -182,10 +179,10 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 	tcptuned_flows_begin(flows);
 	if (!readout)
 		return -ENOMEM;
-	if (reading.map_fd < 0 || ring_fd < 0 || (reading.link_fd < 0 && reading.tcp_fd < 0) ||
-	    !budget)
+	if (!budget || (!bpf->links.dump_flows && !bpf->links.dump_tcp))
 		return -ENOENT;
-	reading.ring = ring_buffer__new(ring_fd, take_record, &reading, NULL);
+	reading.ring =
+		ring_buffer__new(bpf_map__fd(bpf->maps.collected), take_record, &reading, NULL);
 	if (!reading.ring)
 		return -errno;
 	if (filter)

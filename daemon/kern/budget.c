@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "kern/budget.h"
+#include "tcptuned.skel.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
@@ -7,7 +8,7 @@
 struct budget *tcptuned_budget_map(const struct tcptuned_kernel *kernel)
 {
 	void *mapped = mmap(NULL, sizeof(struct budget), PROT_READ | PROT_WRITE, MAP_SHARED,
-			    kernel->map_fd[TCPTUNED_MAP_BUDGET], 0);
+			    bpf_map__fd(kernel->bpf->maps.budget), 0);
 
 	return mapped == MAP_FAILED ? NULL : mapped;
 }

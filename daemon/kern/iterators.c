@@ -15,7 +15,7 @@
 #define READ_BYTES 16384
 
 struct run {
-	int link_fd; /* of the iterator */
+	const struct bpf_link *link; /* of the iterator */
 	struct tcptuned_adoption *sums;
 };
 
@@ -40,7 +40,7 @@ static void run_here(void *ctx)
 		run->sums->namespaces++;
 		return;
 	}
-	iterator = bpf_iter_create(run->link_fd);
+	iterator = bpf_iter_create(bpf_link__fd(run->link));
 	while (iterator >= 0) {
 		len = read(iterator, buffer, sizeof(buffer));
 		/* EAGAIN: the kernel has passed a million sockets without output. */
@@ -57,15 +57,15 @@ static void run_here(void *ctx)
 	}
 }
 
-int tcptuned_iterate(int link_fd, struct tcptuned_adoption *ret)
+int tcptuned_iterate(const struct bpf_link *link, struct tcptuned_adoption *ret)
 {
 	struct tcptuned_netns_missed missed = {0};
 	struct tcptuned_adoption sums = {0};
-	struct run run = {link_fd, &sums};
+	struct run run = {link, &sums};
 	uint64_t start_ns = tcptuned_monotonic_ns();
 	int error = -ENOENT;
 
-	if (link_fd >= 0)
+	if (link)
 		error = tcptuned_netns_for_each(run_here, &run, &missed);
 	sums.namespaces_failed += missed.refused;
 	sums.namespaces_vanished = missed.vanished;

@@ -3,16 +3,18 @@
 #ifndef TCPTUNED_KERN_ITERATORS_H
 #define TCPTUNED_KERN_ITERATORS_H
 
+#include <bpf/libbpf.h>
+
 #include "kern/kernel.h"
 
 /*
- * Run the iterator of the link @link_fd in every network namespace that can be entered, and add up in
- * @ret (may be NULL) what it has done. Returns 0, -ENOENT for a negative @link_fd, or another negative
+ * Run the iterator of @link in every network namespace that can be entered, and add up in
+ * @ret (may be NULL) what it has done. Returns 0, -ENOENT for NULL, or another negative
  * errno if no namespace could be visited.
  *
- * TCPTUNED_PROG_ADOPT_FLOWS has to run before the default congestion control is changed: a connection
- * that has the default has made no choice. TCPTUNED_PROG_RECALL_FLOWS does nothing before Linux 6.12.
+ * adopt_flows has to run before the default congestion control is changed: a connection
+ * that has the default has made no choice. recall_flows does nothing before Linux 6.12.
  */
-int tcptuned_iterate(int link_fd, struct tcptuned_adoption *ret);
+int tcptuned_iterate(const struct bpf_link *link, struct tcptuned_adoption *ret);
 
 #endif

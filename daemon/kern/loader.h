@@ -8,10 +8,7 @@
 #include "kern/kernel.h"
 #include "util/error.h"
 
-/* The program's name, in its object and among the pins. The kernel keeps 15 characters of it. */
-const char *tcptuned_prog_name(enum tcptuned_prog which);
-
-/* Set all descriptors to -1: nothing is loaded yet. */
+/* Nothing is loaded yet. */
 void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
 
 /*
@@ -29,9 +26,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err);
 
 /*
- * Open what is pinned under @bpffs, to look at it or to detach it. Maps of another layout that the
- * ABI number does not cover are left out, and marked in @k->other_layout. -ENOENT: nothing is pinned;
- * -EPERM: others than root may write there.
+ * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT: nothing is pinned; -EPERM:
+ * others than root may write there.
  */
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tcptuned_error *err);
 
@@ -42,12 +38,12 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
 /*
- * Remove everything from the host. Descriptors stay until tcptuned_kernel_close(). Returns 0, or a
+ * Remove everything from the host. Maps and links stay open until tcptuned_kernel_close(). Returns 0, or a
  * negative errno if something is still pinned.
  */
 int tcptuned_kernel_detach(struct tcptuned_kernel *k);
 
-/* Close all descriptors. What is pinned goes on. */
+/* Close all of it. What is pinned goes on. */
 void tcptuned_kernel_close(struct tcptuned_kernel *k);
 
 #endif

@@ -13,21 +13,13 @@
 #include <bpf/bpf.h>
 #include <linux/magic.h>
 
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 
-int tcptuned_pin_replace(int fd, const char *path, const char *new)
-{
-	int error;
+#define PATH_BYTES     (TCPTUNED_PIN_DIR_MAX + 64)
+#define PROGRAM_PREFIX "tcptuned_"
 
-	unlink(new); /* of a daemon that was killed */
-	if (bpf_obj_pin(fd, new))
-		return -errno;
-	if (!rename(new, path))
-		return 0;
-	error = -errno;
-	unlink(new);
-	return error;
-}
+static const char *const cc_names[TCPTUNED_CCS] = {"bitcp", "cubic_resume"};
 
 static int check_mounted(const char *bpffs, struct tcptuned_error *err)
 {
@@ -87,4 +79,220 @@ int tcptuned_pins_check(const char *bpffs, const char *pin_dir, struct tcptuned_
 	       check_writers(bpffs, 0, err) ?:
 	       check_writers(pin_dir, AT_SYMLINK_NOFOLLOW, err) ?:
 	       check_links(pin_dir, err);
+}
+
+static const char *format_path(const struct tcptuned_kernel *k, const char *kind, const char *name,
+			       char path[PATH_BYTES])
+{
+	snprintf(path, PATH_BYTES, "%s/%s_%s", k->pin_dir, kind, name);
+	return path;
+}
+
+/* The path of a pin, in an array of the block that it is used in. */
+#define PIN_PATH(k, kind, name) format_path(k, kind, name, (char[PATH_BYTES]){0})
+
+static const char *link_name(const struct bpf_prog_skeleton *p)
+{
+	size_t len = strlen(PROGRAM_PREFIX);
+
+	return p->name + (strncmp(p->name, PROGRAM_PREFIX, len) ? 0 : len);
+}
+
+static bool is_there(const char *path)
+{
+	return !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
+}
+
+/* ---- opening -------------------------------------------------------------------------- */
+
+struct bpf_link *tcptuned_pins_open_link(const struct tcptuned_kernel *k, const char *name)
+{
+	const char *path = PIN_PATH(k, "link", name);
+
+	return is_there(path) ? bpf_link__open(path) : NULL;
+}
+
+/* The kernel would read and write as much as the map says, past the end of a smaller record here. */
+static bool has_layout(int map_fd, const struct bpf_map *map)
+{
+	struct bpf_map_info info = {0};
+	__u32 len = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(map_fd, &info, &len) &&
+	       info.key_size == bpf_map__key_size(map) &&
+	       info.value_size == bpf_map__value_size(map);
+}
+
+bool tcptuned_pins_have_other_layout(const struct tcptuned_kernel *k, const struct bpf_map *map)
+{
+	_cleanup_close_ int fd = bpf_obj_get(PIN_PATH(k, "map", bpf_map__name(map)));
+
+	return fd >= 0 && !has_layout(fd, map);
+}
+
+static int open_map(const struct tcptuned_kernel *k, struct bpf_map *map)
+{
+	_cleanup_close_ int fd = bpf_obj_get(PIN_PATH(k, "map", bpf_map__name(map)));
+
+	return fd >= 0 && has_layout(fd, map) ? bpf_map__reuse_fd(map, fd) : 0;
+}
+
+int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps)
+{
+	struct tcptuned_bpf *bpf = tcptuned_bpf__open();
+	struct bpf_map *map;
+	int error = 0;
+
+	if (!bpf)
+		return -errno;
+	tcptuned_bpf__destroy(k->bpf);
+	k->bpf = bpf;
+	for_each_program (k, p)
+		*p->link = tcptuned_pins_open_link(k, link_name(p));
+	bpf_object__for_each_map (map, k->bpf->obj)
+		if (with_maps && !bpf_map__is_internal(map) && !error)
+			error = open_map(k, map);
+	return error;
+}
+
+/* ---- pinning -------------------------------------------------------------------------- */
+
+/*
+ * In place of an older pin. By way of another name next to it, so that a process that is killed, or fails, leaves
+ * either the old pin or the new one. Returns 0 also where there is nothing to pin, or a negative errno.
+ */
+static int pin(const struct tcptuned_kernel *k, const char *kind, const char *name, int fd)
+{
+	const char *path = PIN_PATH(k, kind, name), *new = PIN_PATH(k, "new", name);
+	int error;
+
+	if (fd < 0)
+		return 0;
+	unlink(new); /* of a daemon that was killed */
+	if (bpf_obj_pin(fd, new))
+		return -errno;
+	if (!rename(new, path))
+		return 0;
+	error = -errno;
+	unlink(new);
+	return error;
+}
+
+static int pin_programs(const struct tcptuned_kernel *k, const struct bpf_object *object)
+{
+	struct bpf_program *prog = NULL;
+	int error = 0;
+
+	while (object && !error && (prog = bpf_object__next_program(object, prog)))
+		error = pin(k, "prog", bpf_program__name(prog), bpf_program__fd(prog));
+	return error;
+}
+
+static int pin_all_but_meta(const struct tcptuned_kernel *k,
+			    struct bpf_object *const cc[TCPTUNED_CCS])
+{
+	const struct bpf_map *map;
+	int error = 0;
+
+	bpf_object__for_each_map (map, k->bpf->obj)
+		if (map != k->bpf->maps.meta && !bpf_map__is_internal(map) && !error)
+			error = pin(k, "map", bpf_map__name(map), bpf_map__fd(map));
+	for_each_program (k, p)
+		if (*p->link && !error)
+			error = pin(k, "link", link_name(p), bpf_link__fd(*p->link));
+	error = error ?: pin_programs(k, k->bpf->obj);
+	for (int i = 0; i < TCPTUNED_CCS && !error; i++)
+		error = pin(k, "map", cc_names[i], k->cc[i].map_fd)
+				?: pin(k, "link", cc_names[i], k->cc[i].link_fd)
+				?: pin_programs(k, cc[i]);
+	return error;
+}
+
+/* @name: of a map, a program, a link or a congestion control. */
+static bool is_pinned_by(const struct tcptuned_kernel *k, struct bpf_object *const cc[TCPTUNED_CCS],
+			 const char *name)
+{
+	for (int i = 0; i < TCPTUNED_CCS; i++)
+		if (!strcmp(name, cc_names[i]) ||
+		    (cc[i] && bpf_object__find_program_by_name(cc[i], name)))
+			return true;
+	for_each_program (k, p)
+		if (*p->link && (!strcmp(name, p->name) || !strcmp(name, link_name(p))))
+			return true;
+	return bpf_object__find_map_by_name(k->bpf->obj, name);
+}
+
+static void remove_others(const struct tcptuned_kernel *k,
+			  struct bpf_object *const cc[TCPTUNED_CCS])
+{
+	_cleanup_closedir_ DIR *dir = opendir(k->pin_dir);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *name = strchr(entry->d_name, '_');
+
+		if (name && !is_pinned_by(k, cc, name + 1))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+}
+
+int tcptuned_pins_make(const struct tcptuned_kernel *k, struct bpf_object *const cc[TCPTUNED_CCS],
+		       const struct tcptuned_meta *meta)
+{
+	int meta_fd = bpf_map__fd(k->bpf->maps.meta), error = pin_all_but_meta(k, cc);
+	__u32 zero = 0;
+
+	if (!error && bpf_map_update_elem(meta_fd, &zero, meta, BPF_ANY))
+		error = -errno;
+	error = error ?: pin(k, "map", "meta", meta_fd);
+	if (!error)
+		remove_others(k, cc);
+	return error;
+}
+
+/*
+ * map_meta comes first, so that no start takes over maps whose records were left without the program at
+ * their end.
+ */
+int tcptuned_pins_remove(const struct tcptuned_kernel *k)
+{
+	_cleanup_closedir_ DIR *dir = opendir(k->pin_dir);
+	struct dirent *entry;
+	int error = 0;
+
+	unlink(PIN_PATH(k, "map", "meta"));
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && unlinkat(dirfd(dir), entry->d_name, 0))
+			error = -errno;
+	if (!rmdir(k->pin_dir) || errno == ENOENT)
+		return 0;
+	return error ?: -errno;
+}
+
+/* ---- congestion controls -------------------------------------------------------------- */
+
+const char *tcptuned_cc_name(enum tcptuned_cc cc)
+{
+	return cc_names[cc];
+}
+
+void tcptuned_pins_open_cc(struct tcptuned_kernel *k)
+{
+	for (int i = 0; i < TCPTUNED_CCS; i++) {
+		k->cc[i].map_fd = bpf_obj_get(PIN_PATH(k, "map", cc_names[i]));
+		k->cc[i].link_fd = bpf_obj_get(PIN_PATH(k, "link", cc_names[i]));
+	}
+}
+
+bool tcptuned_pins_have_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc)
+{
+	return is_there(PIN_PATH(k, "map", cc_names[cc]));
+}
+
+void tcptuned_pins_remove_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc)
+{
+	unlink(PIN_PATH(k, "link", cc_names[cc]));
+	unlink(PIN_PATH(k, "map", cc_names[cc]));
+	/* Of a daemon that was killed between pinning and renaming. */
+	unlink(PIN_PATH(k, "new", cc_names[cc]));
 }

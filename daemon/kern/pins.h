@@ -2,13 +2,11 @@
 #ifndef TCPTUNED_KERN_PINS_H
 #define TCPTUNED_KERN_PINS_H
 
-#include "util/error.h"
+#include <bpf/libbpf.h>
+#include <tcptuned/abi/meta.h>
 
-/*
- * Pin @fd at @path of a BPF file system, in place of an older pin. By way of @new next to it, so that
- * a process that is killed, or fails, leaves either the old pin or the new one. Returns 0 or -errno.
- */
-int tcptuned_pin_replace(int fd, const char *path, const char *new);
+#include "kern/kernel.h"
+#include "util/error.h"
 
 /*
  * Check that a BPF file system is mounted at @bpffs, and that only root can have put anything into it
@@ -16,5 +14,38 @@ int tcptuned_pin_replace(int fd, const char *path, const char *new);
  * a symbolic link of another user among them, a stop would detach whatever program it points to.
  */
 int tcptuned_pins_check(const char *bpffs, const char *pin_dir, struct tcptuned_error *err);
+
+/*
+ * Open @k->bpf, not loaded, with the links that are pinned, and @with_maps those maps that have this
+ * build's layout. Returns 0 or a negative errno.
+ */
+int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps);
+
+/* Returns NULL if there is no such link. */
+struct bpf_link *tcptuned_pins_open_link(const struct tcptuned_kernel *k, const char *name);
+
+/* True if the map is pinned, by a build that has another layout of it. */
+bool tcptuned_pins_have_other_layout(const struct tcptuned_kernel *k, const struct bpf_map *map);
+
+/*
+ * Pin everything that runs, also that of the congestion controls @cc, of which each may be NULL, in place of
+ * an earlier build's pins, and remove what else that one had. @meta, the record that says that all of it is
+ * this build's, comes last: if this process is killed before, the next start does it again. Returns 0 or a
+ * negative errno.
+ */
+int tcptuned_pins_make(const struct tcptuned_kernel *k, struct bpf_object *const cc[TCPTUNED_CCS],
+		       const struct tcptuned_meta *meta);
+
+/*
+ * Remove everything in the directory, known or not: a later build may have pinned more. Returns 0 if nothing
+ * is left, so that the directory could be removed, or a negative errno.
+ */
+int tcptuned_pins_remove(const struct tcptuned_kernel *k);
+
+/* Of the congestion control itself and its registration; its programs are others. */
+const char *tcptuned_cc_name(enum tcptuned_cc cc);
+void tcptuned_pins_open_cc(struct tcptuned_kernel *k);
+bool tcptuned_pins_have_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc);
+void tcptuned_pins_remove_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc);
 
 #endif

@@ -16,6 +16,8 @@
 #include "kern/totals.h"
 #include "metrics/metrics.h"
 #include "policy/lookup.h"
+#include "tcptuned.skel.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -59,9 +61,8 @@ static __u64 storage_bytes(int fd)
 	       allocated_bytes(STORAGE_SOCKET_BYTES);
 }
 
-static void read_program(struct tcptuned_bpfstats *stats, enum tcptuned_prog which, int fd)
+static void read_program(struct tcptuned_bpfstats *stats, const char *name, int fd)
 {
-	const char *name = tcptuned_prog_name(which);
 	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
 	struct bpf_prog_info info = {};
 	__u32 len = sizeof(info);
@@ -72,19 +73,31 @@ static void read_program(struct tcptuned_bpfstats *stats, enum tcptuned_prog whi
 	program->runs = info.run_cnt;
 	program->run_time_ns = info.run_time_ns;
 	snprintf(program->name, sizeof(program->name), "%s%s",
-		 which >= TCPTUNED_PROG_BITCP && which < TCPTUNED_PROG_RESUME ? "bitcp_" : "",
+		 strncmp(name, "ca_", 3) ? "" : "bitcp_",
 		 name + (strncmp(name, PREFIX, strlen(PREFIX)) ? 0 : strlen(PREFIX)));
 	stats->programs_len++;
 }
 
+/* The programs are those that are pinned. */
 static void read_cost_of_programs(struct tcptuned_bpfstats *stats,
 				  const struct tcptuned_kernel *kernel)
 {
+	_cleanup_closedir_ DIR *dir = opendir(kernel->pin_dir);
+	struct dirent *entry;
+
 	memset(stats, 0, sizeof(*stats));
 	stats->enabled = tcptuned_sysctl_number("kernel.bpf_stats_enabled", 0);
-	for (unsigned int i = 0; i < TCPTUNED_PROGS; i++)
-		read_program(stats, i, kernel->prog_fd[i]);
-	stats->storage_bytes = storage_bytes(kernel->map_fd[TCPTUNED_MAP_FLOWS]);
+	stats->storage_bytes = storage_bytes(bpf_map__fd(kernel->bpf->maps.flows));
+	while (dir && (entry = readdir(dir)) && stats->programs_len < ARRAY_SIZE(stats->programs)) {
+		char path[TCPTUNED_PIN_DIR_MAX + sizeof(entry->d_name)];
+		_cleanup_close_ int fd = -1;
+
+		if (strncmp(entry->d_name, "prog_", 5))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", kernel->pin_dir, entry->d_name);
+		fd = bpf_obj_get(path);
+		read_program(stats, entry->d_name + 5, fd);
+	}
 }
 
 static void read_cost_of_daemon(struct tcptuned_process_stats *stats)
@@ -113,9 +126,10 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	if (scrape->options.paths)
 		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
 	snap->groups = *scrape->options.groups;
-	snap->totals_ok = !tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &snap->totals);
+	snap->totals_ok =
+		!tcptuned_totals_read(bpf_map__fd(kernel->bpf->maps.totals), &snap->totals);
 	snap->budget_ok =
-		!bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_BUDGET], &zero, &snap->budget);
+		!bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.budget), &zero, &snap->budget);
 	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, &scrape->own_netns, NULL);
 	snap->policies_len = 0;
 	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&

@@ -21,10 +21,12 @@ struct tcptuned_program_stats {
 	__u64 run_time_ns;
 };
 
+#define TCPTUNED_PROGRAMS_MAX 48 /* there are 25 */
+
 struct tcptuned_bpfstats {
 	bool enabled; /* runs and run_time_ns are being counted */
 	unsigned int programs_len;
-	struct tcptuned_program_stats programs[TCPTUNED_PROGS];
+	struct tcptuned_program_stats programs[TCPTUNED_PROGRAMS_MAX];
 	__u64 storage_bytes; /* one connection's record, as the kernel allocates it */
 };
 

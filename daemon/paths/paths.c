@@ -13,7 +13,9 @@
 
 #include "host/lock.h"
 #include "kern/loader.h"
+#include "kern/pins.h"
 #include "streams/memory.h"
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -81,7 +83,7 @@ int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx, struct t
 
 static int paths_fd(const struct tcptuned_paths *paths)
 {
-	return paths->kernel->map_fd[TCPTUNED_MAP_PATHS];
+	return bpf_map__fd(paths->kernel->bpf->maps.paths);
 }
 
 static void count_row(void *ctx, const struct tcptuned_path_key *key,
@@ -94,7 +96,7 @@ static void count_row(void *ctx, const struct tcptuned_path_key *key,
 
 static int streams_fd(const struct tcptuned_paths *paths)
 {
-	return paths->kernel->map_fd[TCPTUNED_MAP_STREAMS];
+	return bpf_map__fd(paths->kernel->bpf->maps.streams);
 }
 
 static void count_fits(struct tcptuned_paths *paths)
@@ -131,7 +133,7 @@ void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_sta
 int tcptuned_paths_configure(struct tcptuned_paths *paths,
 			     const struct tcptuned_path_settings *settings)
 {
-	int fd = paths->kernel->map_fd[TCPTUNED_MAP_PATH_SETTINGS];
+	int fd = bpf_map__fd(paths->kernel->bpf->maps.path_settings);
 	__u32 zero = 0;
 
 	paths->settings = *settings;
@@ -332,7 +334,7 @@ void tcptuned_paths_tick(struct tcptuned_paths *paths)
 
 void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory)
 {
-	int fd = kernel->map_fd[TCPTUNED_MAP_PATH_SETTINGS];
+	int fd = bpf_map__fd(kernel->bpf->maps.path_settings);
 	struct tcptuned_paths *paths;
 	__u32 zero = 0;
 
@@ -421,8 +423,8 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 			  const char *prefix, unsigned int *ret_count, struct tcptuned_error *err)
 {
 	struct forgetting f = {
-		.map_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_PATHS] : -1,
-		.streams_fd = kernel ? kernel->map_fd[TCPTUNED_MAP_STREAMS] : -1,
+		.map_fd = kernel ? bpf_map__fd(kernel->bpf->maps.paths) : -1,
+		.streams_fd = kernel ? bpf_map__fd(kernel->bpf->maps.streams) : -1,
 	};
 	struct tcptuned_path_key key;
 	char file[FILE_TEXT];
@@ -438,8 +440,8 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 		f.prefix = &key;
 	}
 	/* The daemon of that build would write them again. */
-	if (kernel &&
-	    (kernel->other_layout & (1u << TCPTUNED_MAP_PATHS | 1u << TCPTUNED_MAP_STREAMS)))
+	if (kernel && (tcptuned_pins_have_other_layout(kernel, kernel->bpf->maps.paths) ||
+		       tcptuned_pins_have_other_layout(kernel, kernel->bpf->maps.streams)))
 		return FAIL(err, EPROTO, KERNEL,
 			    "nothing is forgotten: the paths in %s are another build's; "
 			    "use the tcptuned that loaded them",
@@ -465,7 +467,8 @@ int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const cha
 	error = tcptuned_kernel_open(&kernel, config->bpffs, err);
 	if (error && error != -ENOENT)
 		return error;
-	error = tcptuned_paths_forget(&kernel, config->state_directory, prefix, &count, err);
+	error = tcptuned_paths_forget(error ? NULL : &kernel, config->state_directory, prefix,
+				      &count, err);
 	tcptuned_kernel_close(&kernel);
 	if (!error)
 		log_info("forgotten: %u prefixes", count);

@@ -6,6 +6,7 @@
 #include <bpf/bpf.h>
 
 #include "policy/lookup.h"
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 
 static int fail_write(struct tcptuned_error *err, const char *what)
@@ -76,15 +77,16 @@ static int install_ruleset(const struct tcptuned_kernel *kernel,
 	_cleanup_close_ int trie_fd = -1, rules_fd = -1;
 	__u32 zero = 0;
 
-	if (write_records(kernel->map_fd[TCPTUNED_MAP_POLICIES], policies, len, rules->generation))
+	if (write_records(bpf_map__fd(kernel->bpf->maps.policies), policies, len,
+			  rules->generation))
 		return fail_write(err, "the policies");
 	rules_fd = create_rules(rules);
 	if (rules_fd < 0 ||
-	    bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_RULES], &array, &rules_fd, BPF_ANY))
+	    bpf_map_update_elem(bpf_map__fd(kernel->bpf->maps.rules), &array, &rules_fd, BPF_ANY))
 		return fail_write(err, "the rules of the policies");
 	trie_fd = create_trie(rules);
 	if (trie_fd < 0 ||
-	    bpf_map_update_elem(kernel->map_fd[TCPTUNED_MAP_MATCH], &zero, &trie_fd, BPF_ANY))
+	    bpf_map_update_elem(bpf_map__fd(kernel->bpf->maps.match), &zero, &trie_fd, BPF_ANY))
 		return fail_write(err, "the prefixes of the policies");
 	return 0;
 }

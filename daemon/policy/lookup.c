@@ -6,6 +6,7 @@
 #include <bpf/bpf.h>
 
 #include "config/config.h"
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 
 /* Open the map at @index of a map of maps. Returns a negative number if there is none. */
@@ -22,7 +23,7 @@ static int open_inner(int fd, __u32 index)
 static int find_match(const struct tcptuned_kernel *kernel, const struct tcptuned_match_key *key,
 		      struct tcptuned_match *ret)
 {
-	_cleanup_close_ int trie_fd = open_inner(kernel->map_fd[TCPTUNED_MAP_MATCH], 0);
+	_cleanup_close_ int trie_fd = open_inner(bpf_map__fd(kernel->bpf->maps.match), 0);
 
 	return trie_fd < 0 || bpf_map_lookup_elem(trie_fd, key, ret) ? -1 : 0;
 }
@@ -37,7 +38,7 @@ int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptune
 int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 			 struct tcptuned_policy *ret)
 {
-	int fd = kernel->map_fd[TCPTUNED_MAP_POLICIES];
+	int fd = bpf_map__fd(kernel->bpf->maps.policies);
 
 	if (fd < 0 || bpf_map_lookup_elem(fd, &key, ret))
 		return -ENOENT;
@@ -98,7 +99,8 @@ int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tc
 	memcpy(key.address, tuple->remote, sizeof(key.address));
 	if (find_match(kernel, &key, &match))
 		return -ENOENT;
-	rules_fd = open_inner(kernel->map_fd[TCPTUNED_MAP_RULES], TCPTUNED_RULE_ARRAY(match.first));
+	rules_fd =
+		open_inner(bpf_map__fd(kernel->bpf->maps.rules), TCPTUNED_RULE_ARRAY(match.first));
 	for (next = TCPTUNED_RULE_INDEX(match.first); rules_fd >= 0 && next; next = ret->next) {
 		if (tried++ == TCPTUNED_CHAIN_MAX || bpf_map_lookup_elem(rules_fd, &next, ret))
 			break;

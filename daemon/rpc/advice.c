@@ -14,6 +14,7 @@
 #include "streams/memory.h"
 #include "policy/lookup.h"
 #include "rpc/json.h"
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -103,7 +104,7 @@ static int add_streams(json_t *object, const struct tcptuned_source *source,
 	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
 	struct tcptuned_path_key host;
 	size_t len, together;
-	int error = tcptuned_streams_memory_read(source->kernel->map_fd[TCPTUNED_MAP_STREAMS],
+	int error = tcptuned_streams_memory_read(bpf_map__fd(source->kernel->bpf->maps.streams),
 						 &rows, &len, err);
 
 	tcptuned_path_key_of(&request->filter.address, &host);
@@ -131,7 +132,7 @@ int tcptuned_handle_advise(const struct tcptuned_source *source,
 	*strchr(address, '/') = '\0';
 	set_text(object, "address", address);
 	find_prefix(request, &key);
-	if (!bpf_map_lookup_elem(source->kernel->map_fd[TCPTUNED_MAP_PATHS], &key, &path) &&
+	if (!bpf_map_lookup_elem(bpf_map__fd(source->kernel->bpf->maps.paths), &key, &path) &&
 	    path.min_rtt_us && !path_expired(&path, now_s, source->config->paths_expire_s))
 		set_path(object, source, &key, &path, now_s);
 	error = add_streams(object, source, request, err);

@@ -11,6 +11,7 @@
 #include "kern/totals.h"
 #include "rpc/events.h"
 #include "rpc/json.h"
+#include "tcptuned.skel.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -173,14 +174,12 @@ int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_ker
 	_cleanup_free_ struct tcptuned_events *events = calloc(1, sizeof(*events));
 	int error;
 
-	if (kernel->map_fd[TCPTUNED_MAP_EVENTS] < 0 || kernel->map_fd[TCPTUNED_MAP_EVENT_GATE] < 0)
-		return -ENOENT;
 	if (!events)
 		return -ENOMEM;
-	events->gate_fd = kernel->map_fd[TCPTUNED_MAP_EVENT_GATE];
-	events->totals_fd = kernel->map_fd[TCPTUNED_MAP_TOTALS];
+	events->gate_fd = bpf_map__fd(kernel->bpf->maps.event_gate);
+	events->totals_fd = bpf_map__fd(kernel->bpf->maps.totals);
 	events->ring =
-		ring_buffer__new(kernel->map_fd[TCPTUNED_MAP_EVENTS], handle_event, events, NULL);
+		ring_buffer__new(bpf_map__fd(kernel->bpf->maps.events), handle_event, events, NULL);
 	if (!events->ring)
 		return -errno;
 	/* There is no handler yet: discard what an earlier listener has left. */

@@ -11,6 +11,7 @@
 #include "paths/paths.h"
 #include "streams/memory.h"
 #include "rpc/json.h"
+#include "tcptuned.skel.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -209,7 +210,7 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
 	_cleanup_free_ struct known_path *paths = calloc(TCPTUNED_PATHS_MAX, sizeof(*paths));
 	struct reading reading = {.request = request, .paths = paths};
-	const int *map_fd = source->kernel->map_fd;
+	const struct tcptuned_bpf *bpf = source->kernel->bpf;
 	struct timespec now;
 	__u32 matched;
 	size_t len;
@@ -219,8 +220,8 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 		return FAIL(err, ENOMEM, INTERNAL, "no memory for the paths");
 	tcptuned_path_key_of(&request->filter.address, &reading.prefix);
 	error = find_order(request->path_sort, &reading.order, err) ?:
-		tcptuned_paths_each(map_fd[TCPTUNED_MAP_PATHS], add_path, &reading, err) ?:
-		tcptuned_streams_memory_read(map_fd[TCPTUNED_MAP_STREAMS], &rows, &len, err);
+		tcptuned_paths_each(bpf_map__fd(bpf->maps.paths), add_path, &reading, err) ?:
+		tcptuned_streams_memory_read(bpf_map__fd(bpf->maps.streams), &rows, &len, err);
 	if (error)
 		return error;
 	qsort_r(paths, reading.len, sizeof(*paths), compare, &reading);

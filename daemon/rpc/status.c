@@ -12,6 +12,7 @@
 #include "kern/totals.h"
 #include "policy/lookup.h"
 #include "rpc/json.h"
+#include "tcptuned.skel.h"
 #include "util/array.h"
 
 static const struct {
@@ -88,7 +89,7 @@ static json_t *budget_object(const struct tcptuned_kernel *kernel)
 	json_t *object;
 	__u32 zero = 0;
 
-	if (bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_BUDGET], &zero, &budget))
+	if (bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.budget), &zero, &budget))
 		return NULL;
 	object = json_object();
 	set_if(object, "bytes", budget.total);
@@ -132,7 +133,7 @@ static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 	json_t *array = json_array();
 	__u32 zero = 0;
 
-	if (bpf_map_lookup_elem(kernel->map_fd[TCPTUNED_MAP_META], &zero, &meta))
+	if (bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.meta), &zero, &meta))
 		return array;
 	for (int i = 0; i < TCPTUNED_SYSCTLS; i++) {
 		struct tcptuned_saved_sysctl *saved = &meta.sysctl[i];
@@ -169,7 +170,7 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 	json_t *object;
 	int error;
 
-	error = tcptuned_totals_read(kernel->map_fd[TCPTUNED_MAP_TOTALS], &totals);
+	error = tcptuned_totals_read(bpf_map__fd(kernel->bpf->maps.totals), &totals);
 	if (error)
 		return FAIL(err, -error, KERNEL, "the totals cannot be read: %s", strerror(-error));
 	tcptuned_flows_init(&flows, 0);

@@ -309,7 +309,7 @@ test_idle_locked_receiver_keeps_its_window() {
 	expect_eq "$(budget_sees 7301 kernel_max_bytes)" 2000000 "size that its application fixed"
 	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted beyond that, a quarter"
 	expect_ge "$before" 1200000 "advertised"
-	expect_eq "$(budget_sees 7301 budget_wanted_bytes)" 1048576 "wanted, of the quarter"
+	expect_ge "$(budget_sees 7301 budget_wanted_bytes)" $((1048576 / 16 * 15)) "wanted, of the quarter"
 	wait_until arrived 7301 150000000
 	expect_eq "$(budget_sees 7301 budget_granted_bytes)" 1048576 "granted again"
 	expect_ge "$(flow 7301 .advertised_window_bytes)" $((before / 10 * 9)) "advertised again"

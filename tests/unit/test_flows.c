@@ -9,6 +9,7 @@
 #include "flows/scan.h"
 #include "flows/top.h"
 #include "kern/loader.h"
+#include "tcptuned.skel.h"
 
 #define RECORDS 5000
 
@@ -315,15 +316,15 @@ TEST(names_are_printable)
 /* Without the kernel's programs a reading fails, and leaves nothing of the one before. */
 TEST(nothing_to_read_from)
 {
-	struct tcptuned_kernel kernel;
+	struct tcptuned_kernel kernel = {.bpf = tcptuned_bpf__open()};
 
 	begin(5, 5);
-	tcptuned_kernel_init(&kernel, "/nowhere");
 	read_from(records, 5);
 	assert_int_equal(flows.sums.live, 5);
 	assert_int_equal(tcptuned_readout(&flows, &kernel, NULL, NULL), -ENOENT);
 	assert_int_equal(flows.sums.live, 0);
 	assert_int_equal(flows.top_len, 0);
+	tcptuned_bpf__destroy(kernel.bpf);
 }
 
 #define MSS	 1448

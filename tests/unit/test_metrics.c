@@ -10,6 +10,7 @@
 #include "metrics/collect.h"
 #include "metrics/metrics.h"
 #include "rpc/flows.h"
+#include "tcptuned.skel.h"
 
 static const char *name_of(const struct tcptuned_kernel *kernel, __u32 key,
 			   char ret[TCPTUNED_POLICY_NAME_MAX])
@@ -388,11 +389,10 @@ TEST(scrape_without_kernel_side)
 						  .groups = &groups,
 						  .cgroups_missing = &missing,
 						  .trouble = &trouble};
-	struct tcptuned_kernel kernel;
+	struct tcptuned_kernel kernel = {.bpf = tcptuned_bpf__open()};
 	struct tcptuned_scrape *scrape;
 	char *text;
 
-	memset(&kernel, 0xff, sizeof(kernel)); /* all descriptors -1 */
 	options.kernel = &kernel;
 	assert_int_equal(tcptuned_scrape_new(&scrape, &options), 0);
 
@@ -416,4 +416,5 @@ TEST(scrape_without_kernel_side)
 	assert_contains(text, "\ntcptuned_policy_cgroups_missing 0\n");
 	free(text);
 	tcptuned_scrape_free(scrape);
+	tcptuned_bpf__destroy(kernel.bpf);
 }

@@ -18,6 +18,8 @@
 #include "paths/paths.h"
 #include "paths/store.h"
 #include "streams/memory.h"
+#include "tcptuned.skel.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -27,7 +29,7 @@
 static char file[80];
 static struct tcptuned_error err;
 static struct tcptuned_kernel kernel;
-static int paths_fd, streams_fd; /* maps of it */
+static int paths_fd, streams_fd, settings_fd; /* maps of it */
 static struct tcptuned_paths *paths;
 
 static time_t realtime_set_by_s;
@@ -46,10 +48,15 @@ static __s64 now_s(clockid_t clock)
 	return (__s64)(tcptuned_clock_ns(clock) / 1000000000);
 }
 
-static int make_map(enum bpf_map_type type, const char *name, size_t key, size_t value,
-		    unsigned int entries)
+/* Make the map, as the kernel has it while the programs run. Returns its descriptor, negative: no right to. */
+static int make_map(struct bpf_map *map)
 {
-	return bpf_map_create(type, name, (__u32)key, (__u32)value, entries, NULL);
+	int fd = bpf_map_create(bpf_map__type(map), bpf_map__name(map), bpf_map__key_size(map),
+				bpf_map__value_size(map), bpf_map__max_entries(map), NULL);
+
+	if (fd >= 0 && bpf_map__reuse_fd(map, fd))
+		return -1;
+	return fd;
 }
 
 static int setup(void **state)
@@ -62,14 +69,10 @@ static int setup(void **state)
 	snprintf(file, sizeof(file), "%s/paths.db", test_directory);
 	tcptuned_log_set_level(TCPTUNED_LOG_ERROR);
 	tcptuned_kernel_init(&kernel, test_directory);
-	kernel.map_fd[TCPTUNED_MAP_PATHS] = paths_fd =
-		make_map(BPF_MAP_TYPE_LRU_HASH, "test_paths", sizeof(struct tcptuned_path_key),
-			 sizeof(struct tcptuned_path), TCPTUNED_PATHS_MAX);
-	kernel.map_fd[TCPTUNED_MAP_STREAMS] = streams_fd =
-		make_map(BPF_MAP_TYPE_LRU_HASH, "test_streams", sizeof(struct tcptuned_streams_key),
-			 sizeof(struct tcptuned_streams_record), TCPTUNED_STREAMS_RECORDS_MAX);
-	kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] =
-		make_map(BPF_MAP_TYPE_ARRAY, "test_settings", sizeof(__u32), sizeof(settings), 1);
+	kernel.bpf = tcptuned_bpf__open();
+	paths_fd = make_map(kernel.bpf->maps.paths);
+	streams_fd = make_map(kernel.bpf->maps.streams);
+	settings_fd = make_map(kernel.bpf->maps.path_settings);
 	if (tcptuned_paths_new(&paths, &kernel, test_directory))
 		return -1;
 	tcptuned_paths_configure(paths, &settings);
@@ -80,6 +83,9 @@ static int teardown(void **state)
 {
 	tcptuned_paths_free(paths);
 	tcptuned_kernel_close(&kernel);
+	tcptuned_closep(&paths_fd);
+	tcptuned_closep(&streams_fd);
+	tcptuned_closep(&settings_fd);
 	return remove_directory(state);
 }
 
@@ -87,7 +93,7 @@ FIXTURE(setup, teardown)
 
 static void need_maps(void)
 {
-	if (paths_fd < 0 || streams_fd < 0 || kernel.map_fd[TCPTUNED_MAP_PATH_SETTINGS] < 0)
+	if (paths_fd < 0 || streams_fd < 0 || settings_fd < 0)
 		skip();
 }
 
