@@ -15,12 +15,6 @@
 #include "sock.h"
 #include "totals.h"
 
-enum request_action {
-	REQUEST_HONOURED,   /* passed on to the kernel */
-	REQUEST_OBSERVED,   /* likewise, and counted */
-	REQUEST_OVERRIDDEN, /* withheld from the kernel */
-};
-
 static __always_inline enum request_action action_of(const struct tcptuned_policy *policy,
 						     bool receive)
 {
@@ -58,50 +52,50 @@ static __always_inline void store_request(struct tcptuned_flow *flow,
 		flow->req_sndbuf = bytes;
 		flow->snd_buffer_max = policy->snd_buffer_max;
 	}
-	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_REQ);
+}
+
+static __always_inline void advance_request(struct tcptuned_flow *flow, bool receive,
+					    enum request_event event, enum request_action action)
+{
+	tcptuned_set_request(flow, receive,
+			     request_next(tcptuned_request(flow, receive), event, action));
 }
 
 /* Gives the kernel an intercepted request. @min: sk_min_rcvbuf(); 0: no window is advertised. */
 static __always_inline void pass_request_on(void *ctx, struct tcptuned_flow *flow, bool receive,
 					    __u32 min)
 {
-	__u32 intercepted = flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED);
-	__u32 honoured = flag_of(receive, TCPTUNED_F_RCVBUF_HONOURED);
+	enum request request = tcptuned_request(flow, receive);
 	__u32 locked = flag_of(receive, TCPTUNED_F_RCV_LOCKED);
 	int value = receive ? flow->req_rcvbuf : flow->req_sndbuf;
 
+	if (!request_is_hidden(request))
+		return;
 	if (receive && value < (int)(min / 2))
 		value = min / 2;
-	/* The kernel has had an honoured request, but the buffer may have been sized since. */
-	if ((flow->flags & intercepted) && (!(flow->flags & honoured) || (flow->flags & locked))) {
+	/* The kernel has had one that was lifted, but the buffer may have been sized since. */
+	if (request == REQUEST_WITHHELD || (flow->flags & locked)) {
 		set_option(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, value);
 		flow->flags &= ~locked;
 	}
-	flow->flags &= ~intercepted;
-}
-
-/* Overrides a request from now on that the kernel has had. */
-static __always_inline void override_honoured(struct tcptuned_flow *flow, bool receive)
-{
-	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_RCVBUF_HONOURED);
+	tcptuned_set_request(flow, receive, REQUEST_PASSED_ON);
 }
 
 static __always_inline void record_request(struct tcptuned_flow *flow,
 					   const struct tcptuned_policy *policy, bool receive,
 					   __u32 buffer)
 {
-	__u32 application = flag_of(receive, TCPTUNED_F_RCVBUF_APP);
+	enum request now = tcptuned_request(flow, receive), next;
 
-	if (action_of(policy, receive) == REQUEST_HONOURED ||
-	    (flow->flags & (flag_of(receive, TCPTUNED_F_RCVBUF_REQ) | application)))
+	next = request_next(now, REQUEST_FOUND, action_of(policy, receive));
+	if (next == now)
 		return;
 	if (buffer / 2 < REQUEST_MIN) {
-		flow->flags |= application;
+		tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 		return;
 	}
 	store_request(flow, policy, receive, buffer / 2); /* the kernel doubled it */
-	if (policy->mode == TCPTUNED_TUNE)
-		override_honoured(flow, receive);
+	tcptuned_set_request(flow, receive, next);
 	count_request(receive);
 }
 
@@ -133,9 +127,9 @@ static __always_inline void keep_listener(const struct tcptuned_flow *flow,
 	struct tcptuned_listener_key key = listener_key(skc);
 	struct tcptuned_listener l = {};
 
-	if (flow && (flow->flags & TCPTUNED_F_RCVBUF_INTERCEPTED))
+	if (flow && request_is_hidden(tcptuned_request(flow, true)))
 		l.req_rcvbuf = flow->req_rcvbuf;
-	if (flow && (flow->flags & TCPTUNED_F_SNDBUF_INTERCEPTED))
+	if (flow && request_is_hidden(tcptuned_request(flow, false)))
 		l.req_sndbuf = flow->req_sndbuf;
 	if (l.req_rcvbuf || l.req_sndbuf)
 		bpf_map_update_elem(&listeners, &key, &l, BPF_ANY);
@@ -150,15 +144,13 @@ static __always_inline void record_listener(struct tcptuned_flow *flow,
 	struct tcptuned_listener_key key = listener_key(skc);
 	struct tcptuned_listener *l = bpf_map_lookup_elem(&listeners, &key);
 
-	if (l && l->req_rcvbuf &&
-	    !(flow->flags & (TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_APP))) {
+	if (l && l->req_rcvbuf && tcptuned_request(flow, true) == REQUEST_NONE) {
 		flow->req_rcvbuf = l->req_rcvbuf;
-		flow->flags |= TCPTUNED_F_RCVBUF_LISTENER;
+		tcptuned_set_request(flow, true, REQUEST_LISTENER);
 	}
-	if (l && l->req_sndbuf &&
-	    !(flow->flags & (TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_SNDBUF_APP))) {
+	if (l && l->req_sndbuf && tcptuned_request(flow, false) == REQUEST_NONE) {
 		flow->req_sndbuf = l->req_sndbuf;
-		flow->flags |= TCPTUNED_F_SNDBUF_LISTENER;
+		tcptuned_set_request(flow, false, REQUEST_LISTENER);
 	}
 }
 
@@ -176,18 +168,13 @@ static __always_inline void resolve_request(void *ctx, struct tcptuned_flow *flo
 					    const struct tcptuned_policy *policy, bool receive,
 					    __u32 min)
 {
-	__u32 requested = flag_of(receive, TCPTUNED_F_RCVBUF_REQ);
 	enum request_action action = action_of(policy, receive);
 
-	if (!(flow->flags & requested))
-		return;
 	if (action != REQUEST_OVERRIDDEN)
 		pass_request_on(ctx, flow, receive, min);
-	else if (!(flow->flags & flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED)))
-		override_honoured(flow, receive);
-	if (action == REQUEST_HONOURED)
-		flow->flags &= ~requested;
-	else if (m && policies_disagree(m, receive) && !(flow->flags & TCPTUNED_F_POLICY_CHOSEN))
+	advance_request(flow, receive, REQUEST_CONNECT, action);
+	if (request_is_overridden(tcptuned_request(flow, receive)) && m &&
+	    policies_disagree(m, receive) && !(flow->flags & TCPTUNED_F_POLICY_CHOSEN))
 		count_request(receive);
 }
 

@@ -179,15 +179,16 @@ static __always_inline void release_receive_buffer(struct tcptuned_flow *flow, s
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 have = sk->sk_rcvbuf, min = sk_min_clamp(tp), space, window;
-	bool fixed = flow->flags & TCPTUNED_F_RCVBUF_HONOURED;
+	bool fixed = tcptuned_request(flow, true) == REQUEST_LIFTED;
 
 	space = fixed ? 2 * flow->req_rcvbuf
 		      : max_buffer(have, sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_rmem[2]);
 	window = sk_window_from_space(tp, space);
 	if (fixed && sk_min_rcvbuf(tp) > space)
 		space = have;
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP) /* the application has set the clamp since, ... */
-		window = tp->window_clamp;	 /* ... which Linux 7 moves with the buffer */
+	if (tcptuned_request(flow, true) ==
+	    REQUEST_APPLICATION)	   /* the application has set the clamp since, ... */
+		window = tp->window_clamp; /* ... which Linux 7 moves with the buffer */
 	if (window < min)
 		window = min;
 	/* Otherwise net.core.rmem_max, which was lowered since, would reduce the buffer. */
@@ -200,7 +201,7 @@ static __always_inline void release_receive_buffer(struct tcptuned_flow *flow, s
 static __always_inline void release_send_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
-	bool fixed = flow->flags & TCPTUNED_F_SNDBUF_HONOURED;
+	bool fixed = tcptuned_request(flow, false) == REQUEST_LIFTED;
 
 	set_option(tp, SOL_SOCKET, SO_SNDBUF,
 		   fixed ? flow->req_sndbuf : max_buffer(have, sk_max_sndbuf(tp)) / 2);
@@ -352,32 +353,13 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 		restore_cc(tp, flow, tp);
 }
 
-/* Applies a new policy to a request that was only observed. */
-static __always_inline void resolve_observed_request(struct tcptuned_flow *flow,
-						     const struct tcptuned_policy *policy,
-						     bool receive)
-{
-	__u32 intercepted = flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED);
-	__u32 requested = flag_of(receive, TCPTUNED_F_RCVBUF_REQ);
-	enum request_action action = action_of(policy, receive);
-
-	if ((flow->flags & (requested | intercepted)) != requested)
-		return;
-	if (action == REQUEST_OVERRIDDEN) {
-		override_honoured(flow, receive);
-	} else if (action == REQUEST_HONOURED) {
-		flow->flags &= ~requested;
-		flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_APP);
-	}
-}
-
 /* Keeps the measurements, and continues from the present sizes of the buffers. */
 static __always_inline void change_policy(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					  const struct tcptuned_policy *policy, __u32 id)
 {
 	release_foreign_cc(flow, tp);
-	resolve_observed_request(flow, policy, true);
-	resolve_observed_request(flow, policy, false);
+	advance_request(flow, true, REQUEST_CHANGE, action_of(policy, true));
+	advance_request(flow, false, REQUEST_CHANGE, action_of(policy, false));
 	copy_policy(flow, tp, policy, id);
 	sync_cc(flow, tp, policy);
 }
@@ -446,7 +428,7 @@ static __always_inline void reclaim_budget(struct tcptuned_flow *flow, struct tc
 	budget_return(b, &flow->snd_share, queued);
 	in_use = grant_in_use(&flow->rcv_share, sk_space_in_use(tp), flow->rcv_base);
 	budget_want(b, &flow->rcv_share, in_use);
-	if (!flow->rcv_share.granted || (flow->flags & TCPTUNED_F_RCVBUF_APP))
+	if (!flow->rcv_share.granted || tcptuned_request(flow, true) == REQUEST_APPLICATION)
 		return;
 	budget_return(b, &flow->rcv_share, in_use);
 	flow->rcv_allowed = sk_window_from_space(tp, flow->rcv_base);
@@ -488,10 +470,11 @@ int recall_flows(struct bpf_iter__tcp *ctx)
  */
 static __always_inline int detach_flow(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 changed = TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_SNDBUF_INTERCEPTED;
+	bool changed;
 
 	if (tcp_state_of(tp) == BPF_TCP_LISTEN) {
-		changed &= flow->flags;
+		changed = request_is_hidden(tcptuned_request(flow, true)) ||
+			  request_is_hidden(tcptuned_request(flow, false));
 		pass_requests_on(flow, tp);
 		release_listener(flow, tp);
 		return changed ? TCPTUNED_ADOPTED_DETACHED : 0;

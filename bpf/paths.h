@@ -194,7 +194,7 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 		return;
 	if (!seed_from_path(&seed, path, path_now_s(), settings->expire_s, sk_min_rtt_us(tp)))
 		return;
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
+	if (tcptuned_request(flow, true) == REQUEST_APPLICATION)
 		seed.slow = 0;
 	flow->max_window_seed = seed_units(seed.max_window, TCPTUNED_MAX_WINDOW_UNIT, 0xfffff);
 	if (seed.jump >= PATH_JUMP_MIN && !tp->total_retrans && take_jump(path)) {

@@ -194,7 +194,8 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 		histogram_add(&t->histogram[TCPTUNED_H_RCV_PER_RTT], flow->rcv.per_rtt);
 		histogram_add(&t->histogram[TCPTUNED_H_RCV_WINDOW], tp->rcv_wnd);
 	}
-	if (flow->flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP))
+	if ((flow->flags & TCPTUNED_F_OBSERVE) ||
+	    tcptuned_request(flow, true) == REQUEST_APPLICATION)
 		return;
 	if (sk_buffer_locks(tp) & SOCK_RCVBUF_LOCK)
 		size_locked_receiver(ctx, flow, tp);
@@ -221,7 +222,7 @@ static __always_inline bool on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.bytes = sk_highest_seen(tp);
 	ack.rtt_us = sk_rcv_rtt_us(tp);
 	ack.delay_us = sk_forward_delay_us(tp, false);
-	if (!ack.delay_us || (flow->flags & TCPTUNED_F_RCVBUF_APP))
+	if (!ack.delay_us || tcptuned_request(flow, true) == REQUEST_APPLICATION)
 		ack.sample_us = flow->rcv.min_rtt_us;
 	else if (ack.bytes != flow->rcv_seen) /* or the timestamp is an old one: a request leaves */
 		ack.sample_us = sk_rcv_rtt_sample_us(tp);
@@ -232,7 +233,7 @@ static __always_inline bool on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	did = decide(&flow->rcv, &ack, false);
 	if (did & ROUND_ENDED)
 		end_receive_round(ctx, flow, tp, &ack);
-	if (flow->flags & TCPTUNED_F_RCVBUF_APP)
+	if (tcptuned_request(flow, true) == REQUEST_APPLICATION)
 		return true;
 	if (DECIDED(did)) {
 		flow->rcv_grows += DECIDED(did) == TCPTUNED_EV_RCV_GROWN;

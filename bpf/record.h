@@ -57,11 +57,12 @@ static __always_inline void delete_record(void *sk)
 static __always_inline __u32 application_locks(const struct tcptuned_flow *flow,
 					       struct tcp_sock *tp)
 {
-	__u32 locks = sk_buffer_locks(tp), flags = flow->flags;
+	__u32 locks = sk_buffer_locks(tp);
 
-	if ((flags & (TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_RCVBUF_HONOURED)) == TCPTUNED_F_RCV_LOCKED)
+	if ((flow->flags & TCPTUNED_F_RCV_LOCKED) && tcptuned_request(flow, true) != REQUEST_LIFTED)
 		locks &= ~SOCK_RCVBUF_LOCK;
-	if ((flags & (TCPTUNED_F_SND_LOCKED | TCPTUNED_F_SNDBUF_HONOURED)) == TCPTUNED_F_SND_LOCKED)
+	if ((flow->flags & TCPTUNED_F_SND_LOCKED) &&
+	    tcptuned_request(flow, false) != REQUEST_LIFTED)
 		locks &= ~SOCK_SNDBUF_LOCK;
 	return locks;
 }
@@ -72,7 +73,7 @@ static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow,
 {
 	__u32 locked = 2 * (receive ? flow->req_rcvbuf : flow->req_sndbuf);
 
-	if ((flow->flags & flag_of(receive, TCPTUNED_F_RCVBUF_HONOURED)) && locked < max)
+	if (tcptuned_request(flow, receive) == REQUEST_LIFTED && locked < max)
 		return locked;
 	return max;
 }
@@ -106,9 +107,9 @@ static __always_inline void init_record(struct tcptuned_flow *flow, struct tcp_s
 	__builtin_memset(&flow->reader, 0, sizeof(flow->reader));
 	flow->flags = (flow->flags & TCPTUNED_F_KEPT_ON_CONNECT) | TCPTUNED_F_MANAGED;
 	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf)
-		flow->flags |= TCPTUNED_F_RCVBUF_APP;
+		tcptuned_set_request(flow, true, REQUEST_APPLICATION);
 	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf)
-		flow->flags |= TCPTUNED_F_SNDBUF_APP;
+		tcptuned_set_request(flow, false, REQUEST_APPLICATION);
 	copy_policy(flow, tp, policy, id);
 	flow->snd_unsent = flow->rcv_clamp = flow->rcv_allowed = 0;
 	flow->snd_writer = flow->snd_late = 0;

@@ -97,7 +97,7 @@ static __always_inline __u32 receiver_queue(const struct tcptuned_flow *flow, st
 {
 	__u32 rtt_us = sk_rcv_rtt_us(tp), min_rtt_us = flow->rcv.min_rtt_us;
 
-	if (!(flow->flags & TCPTUNED_F_RCVBUF_APP)) /* or its samples are not kept */
+	if (tcptuned_request(flow, true) != REQUEST_APPLICATION) /* or its samples are not kept */
 		rtt_us = standing_rtt_us(&flow->rcv, rtt_us);
 	if (flow->rcv.interval_silent_us + min_rtt_us >= rtt_us)
 		return 0;
@@ -117,7 +117,8 @@ static __always_inline __u8 receive_limit_of(const struct tcptuned_flow *flow, s
 		.silent_us = now_us > seen_us ? now_us - seen_us : 0,
 		.rtt_us = sk_rcv_rtt_us(tp),
 		.unread = !!flow->reader.since_us,
-		.slow_reader = flow->reader.window && !(flow->flags & TCPTUNED_F_RCVBUF_APP),
+		.slow_reader = flow->reader.window &&
+			       tcptuned_request(flow, true) != REQUEST_APPLICATION,
 	};
 
 	return readout_receive_limit(&receiver);

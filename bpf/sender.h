@@ -42,9 +42,10 @@ static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, stru
 		return 0;
 	if (flight > 2ull * flow->snd.per_rtt)
 		flight = 2ull * flow->snd.per_rtt;
-	return rightsize_unsent(rightsize_muldiv(flight, 1000000, rtt_us), rtt_us,
-				flow->flags & TCPTUNED_F_SNDBUF_REQ ? flow->req_sndbuf : 0,
-				flow->snd_late);
+	return rightsize_unsent(
+		rightsize_muldiv(flight, 1000000, rtt_us), rtt_us,
+		request_is_overridden(tcptuned_request(flow, false)) ? flow->req_sndbuf : 0,
+		flow->snd_late);
 }
 
 /*
@@ -273,7 +274,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		return;
 	t = single_value(&totals);
 	update_delivered(flow, tp);
-	if (!t || (flow->flags & TCPTUNED_F_SNDBUF_APP) || sk_device_encrypts(tp))
+	if (!t || tcptuned_request(flow, false) == REQUEST_APPLICATION || sk_device_encrypts(tp))
 		return;
 	ack.clock_us = utc_us();
 	ack.bytes = flow->snd_bytes;

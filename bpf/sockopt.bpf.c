@@ -53,21 +53,19 @@ current_action(struct sock *sk, const struct tcptuned_match *m, bool receive)
  */
 static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx, bool receive)
 {
-	__u32 request = TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_INTERCEPTED |
-			TCPTUNED_F_RCVBUF_HONOURED;
 	struct tcptuned_flow *flow = flow_of(ctx->sk);
 
 	if (!flow)
 		return;
-	flow->flags &= ~flag_of(receive, request);
+	advance_request(flow, receive, REQUEST_SET, REQUEST_HONOURED);
 	if (!(flow->flags & TCPTUNED_F_MANAGED)) { /* sized, if at all, for an earlier connection */
 		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 		return;
 	}
-	if (receive && !(flow->flags & TCPTUNED_F_RCVBUF_APP) && flow->rcv_clamp)
+	if (receive && tcptuned_request(flow, true) != REQUEST_APPLICATION && flow->rcv_clamp)
 		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_MAX);
 	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
-	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_APP);
+	tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 	leave_budget(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
@@ -89,12 +87,12 @@ static __always_inline bool exceeds_plain_option(const struct bpf_sockopt *ctx,
  */
 static __always_inline bool is_locked_by_application(struct bpf_sockopt *ctx, bool receive)
 {
-	__u32 here = flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_RCV_SIZED);
 	__u32 lock = receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK;
 	struct tcptuned_flow *flow = flow_of(ctx->sk);
 
 	return (BPF_CORE_READ_BITFIELD_PROBED(sock_of(ctx), sk_userlocks) & lock) &&
-	       (!flow || !(flow->flags & here));
+	       (!flow || !(request_is_hidden(tcptuned_request(flow, receive)) ||
+			   (flow->flags & flag_of(receive, TCPTUNED_F_RCV_SIZED))));
 }
 
 /* True for a request that is honoured although its policy overrides requests. */
@@ -156,18 +154,18 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 	flow = get_record(ctx->sk);
 	if (!flow)
 		return;
-	if (receive && (flow->flags & TCPTUNED_F_RCVBUF_APP)) {
-		flow->flags &= ~TCPTUNED_F_RCV_SIZED;
+	if (tcptuned_request(flow, receive) == REQUEST_APPLICATION) {
+		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 		return;
 	}
 	bytes = limit_request(*request, receive ? policy->rcv_buffer_max : policy->snd_buffer_max);
 	store_request(flow, policy, receive, bytes);
+	advance_request(flow, receive, REQUEST_SET, action);
 	if (!policies_disagree(m, receive)) /* else it is counted when it is resolved */
 		count_request(receive);
 	emit_request_event(ctx, receive, m->default_policy, action != REQUEST_OVERRIDDEN, bytes);
 	if (action != REQUEST_OVERRIDDEN)
 		return;
-	flow->flags |= flag_of(receive, TCPTUNED_F_RCVBUF_INTERCEPTED);
 	if (BPF_CORE_READ(sock_of(ctx), __sk_common.skc_state) == BPF_TCP_LISTEN)
 		keep_listener(flow, &sock_of(ctx)->__sk_common);
 	ctx->optlen = -1;
@@ -198,15 +196,11 @@ static __always_inline void on_window_clamp_set(struct bpf_sockopt *ctx)
 	flow = get_record(ctx->sk);
 	if (!flow)
 		return;
-	flow->flags |= TCPTUNED_F_RCVBUF_APP;
 	flow->rcv_clamp = 0;
 	leave_budget(&flow->rcv_share);
-	if (!(flow->flags & TCPTUNED_F_RCVBUF_INTERCEPTED))
-		return;
-	if (!(flow->flags & TCPTUNED_F_RCVBUF_HONOURED))
+	if (tcptuned_request(flow, true) == REQUEST_WITHHELD)
 		pass_request_on(ctx->sk, flow, true, rcvbuf_in_use(ctx->sk));
-	flow->flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_RCVBUF_INTERCEPTED |
-			 TCPTUNED_F_RCVBUF_HONOURED);
+	tcptuned_set_request(flow, true, REQUEST_APPLICATION);
 }
 
 /*
@@ -292,9 +286,9 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 	flow = flow_of(sk);
 	if (!flow)
 		return 1;
-	if (ctx->optname == SO_RCVBUF && (flow->flags & TCPTUNED_F_RCVBUF_INTERCEPTED))
+	if (ctx->optname == SO_RCVBUF && request_is_hidden(tcptuned_request(flow, true)))
 		*value = reported_size(flow->req_rcvbuf, RCVBUF_MIN, flow->rcv_buffer_max);
-	if (ctx->optname == SO_SNDBUF && (flow->flags & TCPTUNED_F_SNDBUF_INTERCEPTED))
+	if (ctx->optname == SO_SNDBUF && request_is_hidden(tcptuned_request(flow, false)))
 		*value = reported_size(flow->req_sndbuf, SNDBUF_MIN, flow->snd_buffer_max);
 	return 1;
 }

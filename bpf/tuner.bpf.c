@@ -63,7 +63,7 @@ static __always_inline const struct tcptuned_policy *policy_of_connecting(struct
 		return NULL;
 	policy = policy_of_socket(tp, &id);
 	flow = flow_of(tp);
-	if (!policy || (flow && (flow->flags & TCPTUNED_F_RCVBUF_APP)))
+	if (!policy || (flow && tcptuned_request(flow, true) == REQUEST_APPLICATION))
 		return NULL;
 	locks = flow ? application_locks(flow, tp) : sk_buffer_locks(tp);
 	return policy->override_rcvbuf || !(locks & SOCK_RCVBUF_LOCK) ? policy : NULL;

@@ -142,34 +142,31 @@ static const struct ctl_template first_texts[] = {
  * Of one direction: the members are those of "receive" or "send", those of the connection that have
  * other names, and these:
  *	option	"SO_RCVBUF" or "SO_SNDBUF"
- *	fixed	the application fixed the size of the buffer, which is honoured
- *	small	... to so little that it always is
+ *	small	the application fixed the size of the buffer to so little that it is always honoured
  *	sized	tcptuned sizes the buffer
  *	short	what was refused last was refused for lack of memory of TCP
  */
 static const struct ctl_template direction_texts[] = {
 	{"small",
 	 "  application  fixed it itself with an {option} below 16 KiB, which is always honoured\n"},
-	{"fixed !small", "  application  fixed it itself: left alone\n"},
-	{"!fixed requested_bytes",
-	 "  application  asked for {option} of {requested_bytes:bytes}: "},
-	{"!fixed requested_bytes flags.observe", "honoured, since tcptuned only observes\n"},
-	{"!fixed requested_bytes !flags.observe", "overridden\n"},
-	{"!fixed !requested_bytes listener_requested_bytes",
-	 "  application  its listener asked for {option} of {listener_requested_bytes:bytes}: "
-	 "overridden\n"},
-	{"!fixed !requested_bytes !listener_requested_bytes",
-	 "  application  asked for no {option}\n"},
-	{"fixed",
+	{"request=application !small", "  application  fixed it itself: left alone\n"},
+	{"request=none", "  application  asked for no {option}\n"},
+	{"request=listener", "  application  its listener "},
+	{"requested_bytes !request=listener", "  application  "},
+	{"requested_bytes", "asked for {option} of {requested_bytes:bytes}: "},
+	{"request=passed_on", "passed on, since tcptuned only observes\n"},
+	{"request=lifted", "lifted\n"},
+	{"requested_bytes !request=passed_on !request=lifted", "withheld from the kernel\n"},
+	{"request=application",
 	 "  sized by     the application, which fixed it: the decision below is not applied\n"},
-	{"!fixed flags.observe requested_bytes",
+	{"request=passed_on",
 	 "  sized by     the application, which fixed it: tcptuned only observes\n"},
-	{"!fixed flags.observe !requested_bytes",
+	{"!request=application flags.observe !request=passed_on",
 	 "  sized by     the kernel: tcptuned only observes\n"},
-	{"!fixed !flags.observe sized option=SO_RCVBUF",
+	{"!request=application !flags.observe sized option=SO_RCVBUF",
 	 "  sized by     the kernel; tcptuned limits the window (TCP_WINDOW_CLAMP)\n"},
-	{"!fixed !flags.observe sized option=SO_SNDBUF", "  sized by     tcptuned\n"},
-	{"!fixed !flags.observe !sized", "  sized by     the kernel\n"},
+	{"!request=application !flags.observe sized option=SO_SNDBUF", "  sized by     tcptuned\n"},
+	{"!request=application !flags.observe !sized", "  sized by     the kernel\n"},
 	{"option=SO_RCVBUF flags.slow_path_remembered",
 	 "  path memory  the path was slow: the connection began with the window of a new "
 	 "sender\n"},
@@ -177,8 +174,8 @@ static const struct ctl_template direction_texts[] = {
 	     "round; {rate_bytes_per_s:bytes} per second in the last interval, "
 	     "{rate_best_bytes_per_s:bytes} in the fastest round\n"
 	     "  decided      "},
-	{"reason=unmeasured fixed", "nothing"},
-	{"reason=unmeasured !fixed",
+	{"reason=unmeasured request=application", "nothing"},
+	{"reason=unmeasured !request=application",
 	 "no round trip has been measured yet: the kernel's own sizing goes on"},
 	{"reason=kernel failed_tests",
 	 "the kernel's autotuning: a test showed that less window would cost rate "
@@ -251,9 +248,9 @@ static const struct ctl_template last_texts[] = {
 	 "the peer's receive window, {send_window_bytes:bytes}\n"},
 	{"limit=receiver_window !send_window_bytes",
 	 "the peer's receive window, which is closed: its application does not read\n"},
-	{"limit=send_buffer flags.so_sndbuf_honoured",
+	{"limit=send_buffer send.request=application",
 	 "its send buffer, {send_buffer_bytes:bytes}, which its application fixed (SO_SNDBUF)\n"},
-	{"limit=send_buffer !flags.so_sndbuf_honoured",
+	{"limit=send_buffer !send.request=application",
 	 "its send buffer, {send_buffer_bytes:bytes}, all of which is in flight\n"},
 	{"limit=path",
 	 "the path: {send.path_queue_bytes:bytes} wait in its queue (RTT {srtt_us:us}, minimum "
@@ -271,7 +268,7 @@ static const struct ctl_template last_texts[] = {
 	 "the application, which does not read as fast as data arrive\n"},
 	{"receive.limit=receiver_window",
 	 "this host's receive window, {advertised_window_bytes:bytes}"},
-	{"receive.limit=receiver_window flags.so_rcvbuf_honoured",
+	{"receive.limit=receiver_window receive.request=application",
 	 ", which its application fixed (SO_RCVBUF)"},
 	{"receive.limit=receiver_window receive.reason=capped",
 	 ", by the policy's maximum (receive_window_max)"},
@@ -292,19 +289,19 @@ static const struct ctl_template last_texts[] = {
 
 static const struct direction {
 	const char *name, *option, *buffer;
-	const char *fixed, *sized, *short_of_memory; /* flags */
+	const char *sized, *short_of_memory; /* flags */
 } directions[] = {
-	{"receive", "SO_RCVBUF", "receive_buffer_bytes", "flags.so_rcvbuf_honoured",
-	 "flags.receive_rightsized", "flags.receive_memory_short"},
-	{"send", "SO_SNDBUF", "send_buffer_bytes", "flags.so_sndbuf_honoured",
-	 "flags.send_rightsized", "flags.send_memory_short"},
+	{"receive", "SO_RCVBUF", "receive_buffer_bytes", "flags.receive_rightsized",
+	 "flags.receive_memory_short"},
+	{"send", "SO_SNDBUF", "send_buffer_bytes", "flags.send_rightsized",
+	 "flags.send_memory_short"},
 };
 
 /* Requests below REQUEST_MIN of the BPF programs are always honoured; the kernel doubles them. */
-static bool is_small(const json_t *flow, const struct direction *direction)
+static bool is_small(const json_t *members, const struct direction *direction)
 {
-	return ctl_member(flow, direction->fixed) &&
-	       ctl_number(flow, direction->buffer) < 2 * (16u << 10);
+	return !strcmp(ctl_text(members, "request"), "application") &&
+	       ctl_number(members, direction->buffer) < 2 * (16u << 10);
 }
 
 static void set_bool(json_t *object, const char *name, bool value)
@@ -318,8 +315,7 @@ static void print_direction(FILE *out, const json_t *flow, const struct directio
 
 	json_object_update(members, json_object_get(flow, direction->name));
 	json_object_set_new(members, "option", json_string(direction->option));
-	set_bool(members, "fixed", ctl_member(flow, direction->fixed));
-	set_bool(members, "small", is_small(flow, direction));
+	set_bool(members, "small", is_small(members, direction));
 	set_bool(members, "sized", ctl_member(flow, direction->sized));
 	set_bool(members, "short", ctl_member(flow, direction->short_of_memory));
 	set_bool(members, "budgeted",

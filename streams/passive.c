@@ -150,7 +150,8 @@ static bool waits(const struct tcptuned_passive *groups, const struct tcptuned_f
 	__u64 min_rtt_us = rightsize_min_rtt_us(&r->flow.rcv);
 
 	if (receives)
-		return r->flow.flags & TCPTUNED_F_RCVBUF_APP || r->flow.reader.window ||
+		return tcptuned_request(&r->flow, true) == REQUEST_APPLICATION ||
+		       r->flow.reader.window ||
 		       longest_pause_us(groups, &r->flow.rcv) > PAUSE_RTTS * min_rtt_us + PAUSE_US;
 	return r->limit == TCPTUNED_LIMIT_IDLE ||
 	       (r->limit == TCPTUNED_LIMIT_APPLICATION && r->unsent < r->mss);

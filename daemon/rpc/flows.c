@@ -57,10 +57,6 @@ static const struct {
 	{"passive", TCPTUNED_F_PASSIVE},
 	{"adopted", TCPTUNED_F_ADOPTED},
 	{"slow_path_remembered", TCPTUNED_F_SLOW_SEED},
-	{"so_rcvbuf_overridden", TCPTUNED_F_RCVBUF_REQ},
-	{"so_sndbuf_overridden", TCPTUNED_F_SNDBUF_REQ},
-	{"so_rcvbuf_honoured", TCPTUNED_F_RCVBUF_APP},
-	{"so_sndbuf_honoured", TCPTUNED_F_SNDBUF_APP},
 	{"receive_rightsized", TCPTUNED_F_RCV_TUNED},
 	{"send_rightsized", TCPTUNED_F_SND_TUNED},
 	{"congestion_control_set", TCPTUNED_F_CC_OURS},
@@ -72,8 +68,6 @@ static json_t *flags_array(__u32 flags)
 {
 	json_t *array = json_array();
 
-	if (flags & TCPTUNED_F_OBSERVE) /* the kernel honoured these requests */
-		flags &= ~(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ);
 	for (size_t i = 0; i < ARRAY_SIZE(flag_names); i++)
 		if (flags & flag_names[i].flag)
 			json_array_append_new(array, json_string(flag_names[i].name));
@@ -96,6 +90,19 @@ static void set_column(json_t *object, const struct tcptuned_column *column,
 		set_number(object, name, tcptuned_column_number(column, record));
 }
 
+static void set_request(json_t *direction, enum request request, __u32 bytes)
+{
+	static const char *const words[REQUESTS] = {
+		[REQUEST_NONE] = "none",	 [REQUEST_WITHHELD] = "withheld",
+		[REQUEST_LIFTED] = "lifted",	 [REQUEST_PASSED_ON] = "passed_on",
+		[REQUEST_LISTENER] = "listener", [REQUEST_APPLICATION] = "application",
+	};
+
+	set_text(direction, "request", request < REQUESTS ? words[request] : "unknown");
+	if (request_is_overridden(request))
+		set_number(direction, "requested_bytes", bytes);
+}
+
 /* Members that only some connections have, or that are computed. */
 static void set_others(json_t *object, const struct tcptuned_flow_record *record)
 {
@@ -111,14 +118,8 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 		json_object_del(receive, "window_bytes");
 	if (!record->flow.snd.window)
 		json_object_del(send, "window_bytes");
-	if (record->flow.flags & TCPTUNED_F_RCVBUF_REQ)
-		set_number(receive, "requested_bytes", record->flow.req_rcvbuf);
-	if (record->flow.flags & TCPTUNED_F_SNDBUF_REQ)
-		set_number(send, "requested_bytes", record->flow.req_sndbuf);
-	if (record->flow.flags & TCPTUNED_F_RCVBUF_LISTENER)
-		set_number(receive, "listener_requested_bytes", record->flow.req_rcvbuf);
-	if (record->flow.flags & TCPTUNED_F_SNDBUF_LISTENER)
-		set_number(send, "listener_requested_bytes", record->flow.req_sndbuf);
+	set_request(receive, tcptuned_request(&record->flow, true), record->flow.req_rcvbuf);
+	set_request(send, tcptuned_request(&record->flow, false), record->flow.req_sndbuf);
 	if (record->unsent_max != record->flow.snd_unsent)
 		set_if(send, "unsent_max_of_others_bytes", record->unsent_max);
 	if (record->pacing_rate_Bps || record->pacing_max_Bps) {

@@ -103,7 +103,7 @@ test_requests_before_the_start() {
 	tcptuned_start
 	proceed started client-7501 received
 	wait_printed client-7502 received
-	expect_match "$(connected_to 7501 '.flags | join(" ")')" so_rcvbuf_overridden "flags"
+	expect_eq "$(connected_to 7501 .receive.request)" lifted "request"
 	expect_between "$(connected_to 7501 .receive_buffer_bytes)" 160000 $largest_locked buffer
 	expect_eq "$(connected_to 7501 .receive.kernel_max_bytes)" 80000 "what the kernel alone would give"
 	tcptuned_stop

@@ -477,8 +477,8 @@ test_applied_under_traffic() {
 		xargs)" "p 4194304 null" "tuned again"
 	expect_ge "$(flow_to 7101 .send.rate_best_bytes_per_s)" 1 "... and measured"
 	# The lock of a buffer that was sized here is not the application's.
-	expect_eq "$(flow_to 7101 '.flags | index("so_sndbuf_overridden")')" null "the sender's"
-	expect_eq "$(flow 7101 '.flags | index("so_rcvbuf_overridden")')" null "the receiver's"
+	expect_eq "$(flow_to 7101 .send.request)" none "the sender's"
+	expect_eq "$(flow 7101 .receive.request)" none "the receiver's"
 	stream_stop one
 	expect_payload one
 	expect_no_retraction 1 1000

@@ -89,8 +89,8 @@ test_small_requests_are_honoured_under_traffic() {
 	wait_printed client locks
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/server.log")" "rcvbuf 16384,locks 2," "the receiver's"
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "sndbuf 16384,locks 1," "the sender's"
-	expect_eq "$(flow 7001 '.flags | join(" ")')" "passive so_rcvbuf_honoured" "flags of the receiver"
-	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_sndbuf_honoured" "flags of the sender"
+	expect_eq "$(flow 7001 .receive.request)" application "the receiver's request"
+	expect_eq "$(flow_to 7001 .send.request)" application "the sender's"
 }
 
 # A caller who may force a size gets the answer of the plain option; another one gets an error.
@@ -111,10 +111,10 @@ test_requests_with_force() {
 	application client a tcp4 connect 127.0.0.1 7001 send 3000000 until go "${forced[@]}" \
 		get rcvbuf,sndbuf,locks until end
 	wait_output -ge 3000000 flow_to 7001 .bytes_acked
-	expect_eq "$(flow_to 7001 '[.flags[] | select(test("honoured"))] | length')" 0 "flags before"
+	expect_eq "$(flow_to 7001 '.receive.request, .send.request' | xargs)" "none none" "before"
 	proceed go client locks
 	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "$both_alike 3," "honoured"
-	expect_match "$(flow_to 7001 '.flags | join(" ")')" "so_rcvbuf_honoured so_sndbuf_honoured" "flags"
+	expect_eq "$(flow_to 7001 '.receive.request, .send.request' | xargs)" "application application" "after"
 	finish end client
 }
 
@@ -130,7 +130,7 @@ children() { # GROUP
 	real=$(ss_of b "sport = :7001 and dport != :0" 'skmem:.*,rb([0-9]+),')
 	real+=" $(ss_of b "sport = :7001 and dport != :0" 'skmem:.*,tb([0-9]+),')"
 	[ -z "$1" ] || listed=$(flow 7001 \
-		'[.receive.requested_bytes, (.flags | index("so_rcvbuf_overridden"))]')
+		'[.receive.requested_bytes, .receive.request]')
 	finish end server client
 	said=($(sed 's/^[a-z]* //' "$TEST_DIR/server.log"))
 }
@@ -150,7 +150,7 @@ test_kernel_sizes_what_a_listener_accepts() {
 	expect_ge "${said[4]}" 250000 "its receive buffer"
 	expect_ge "${said[5]}" 250000 "its send buffer"
 	expect_eq "${said[4]} ${said[5]}" "$real" "the sizes that it reads"
-	expect_eq "$listed" '[null,null]' "what was requested of it"
+	expect_eq "$listed" '[65536,"listener"]' "what was requested of its listener"
 }
 
 # The BPF program sees only the first page of an option.
@@ -200,7 +200,7 @@ clamped_alike() { # STEP...
 	# At most what 300 kB of memory hold; the kernel alone would make it megabytes.
 	expect_le "$(jq .window_clamp_bytes "$TEST_DIR/clamped.json")" 200000 "clamp"
 	expect_le "$(jq .advertised_window_bytes "$TEST_DIR/clamped.json")" 200000 "its window"
-	expect_match "$(jq -c .flags "$TEST_DIR/clamped.json")" so_rcvbuf_honoured "flags"
+	expect_eq "$(jq -r .receive.request "$TEST_DIR/clamped.json")" application "request"
 }
 
 test_window_clamp_of_the_application() {
@@ -251,8 +251,8 @@ test_a_socket_that_is_fixed_and_connects_again() {
 		disconnect set rcvbuf 40000 connect "${ADDR[a]}" 7005 receive 3000000 get rcvbuf,locks \
 		until over
 	wait_printed fixed first
-	expect_eq "$(flow_to 7003 '.flags | join(" ")')" "" "flags of the first"
+	expect_eq "$(flow_to 7003 .receive.request)" none "the first"
 	proceed again fixed locks
-	expect_eq "$(flow_to 7005 '.flags | join(" ")')" "so_rcvbuf_honoured" "flags of the second"
+	expect_eq "$(flow_to 7005 .receive.request)" application "the second"
 	expect_eq "$(tail -n 2 "$TEST_DIR/fixed.log" | tr '\n' ',')" "rcvbuf 80000,locks 2," "its buffer"
 }

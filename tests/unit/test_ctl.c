@@ -136,7 +136,7 @@ TEST(names_of_flows)
 static const char flow_text[] =
 	"{'local':'192.0.2.1:5201','remote':'198.51.100.7:40000','state':'established',"
 	"'netns':77,'policy':'default','congestion_control':'bitcp','cwnd_segments':4321,"
-	"'mss_bytes':1448,'flags':['passive','so_rcvbuf_overridden','receive_rightsized'],"
+	"'mss_bytes':1448,'flags':['passive','receive_rightsized'],"
 	"'limit':'receiver_window','send_window_bytes':6291456,'receive_buffer_bytes':100000,"
 	"'receive_buffer_used_bytes':60000,'retransmitted_segments':21,'srtt_us':277000,"
 	"'min_rtt_us':150000,'receiver_rtt_us':60010,'advertised_window_bytes':3145728,"
@@ -144,9 +144,9 @@ static const char flow_text[] =
 	"'held','window_max_bytes':268435456,'grows':9,'shrinks':2,'tests':3,"
 	"'failed_tests':0,'per_rtt_bytes':6187654,'min_rtt_us':50010,"
 	"'rate_bytes_per_s':124000000,'rate_best_bytes_per_s':125000000,"
-	"'requested_bytes':65536,'kernel_max_bytes':6291456,"
+	"'request':'withheld','requested_bytes':65536,'kernel_max_bytes':6291456,"
 	"'budget_wanted_bytes':24800000,'budget_granted_bytes':2097152},"
-	"'send':{'reason':'unmeasured','path_queue_bytes':12000000}}";
+	"'send':{'reason':'unmeasured','request':'none','path_queue_bytes':12000000}}";
 
 /* Prints the lines of the explanation that differ once @change is made to the flow above. */
 static void print_explained(FILE *out, const char *base, const char *change)
@@ -167,15 +167,17 @@ TEST(explanations)
 		"{'receive':{'reason':'kernel','failed_tests':2}}",
 		"{'rule':'destination 10.0.0.0/8, remote port 80'}",
 		"{'flags':['passive','observe']}",
-		"{'flags':['passive','adopted','so_rcvbuf_honoured']}",
-		"{'flags':['passive','so_rcvbuf_honoured'],'receive_buffer_bytes':32766}",
-		"{'flags':['so_rcvbuf_honoured'],'receive':{'limit':'receiver_window',"
+		"{'flags':['passive','observe'],'receive':{'request':'passed_on'}}",
+		"{'flags':['passive','adopted'],'receive':{'request':'application','requested_bytes':0}}",
+		"{'receive':{'request':'application','requested_bytes':0},'receive_buffer_bytes':32766}",
+		"{'receive':{'request':'application','requested_bytes':0,'limit':'receiver_window',"
 		"'reason':'unmeasured'}}",
-		"{'flags':['so_sndbuf_honoured'],'limit':'send_buffer','send_buffer_bytes':16384}",
+		"{'limit':'send_buffer','send':{'request':'application'},'send_buffer_bytes':16384}",
+		"{'receive':{'request':'lifted'}}",
 		"{'receive':{'limit':'receiver_window','reason':'budget'}}",
 		"{'receive':{'limit':'receiver_window','reason':'capped'}}",
 		"{'receive':{'limit':'sender','out_of_order_segments':21}}",
-		"{'receive':{'requested_bytes':0,'listener_requested_bytes':65536}}",
+		"{'receive':{'request':'listener'}}",
 		"{'limit':'receiver_window','send_window_bytes':0}",
 		"{'rounds_without_queue':32}",
 		"{'trial':{'state':'tried','best_segments':2000,'window_segments':1000,'before_rtt_us':50000}}",

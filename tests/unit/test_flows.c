@@ -45,7 +45,7 @@ static void random_record(struct tcptuned_flow_record *r)
 	if (random64() % 3 == 0)
 		r->flow.flags |= TCPTUNED_F_RCV_TUNED;
 	if (random64() % 5 == 0)
-		r->flow.flags |= TCPTUNED_F_RCVBUF_REQ;
+		tcptuned_set_request(&r->flow, true, random64() % REQUESTS);
 	number++;
 	memcpy(r->local, &number, sizeof(number)); /* no two are the same */
 	strcpy(r->congestion_control, cc_names[random64() % ARRAY_SIZE(cc_names)]);
@@ -222,7 +222,7 @@ TEST(sums)
 	begin(RECORDS, 10);
 	for (const struct tcptuned_flow_record *r = records; r < records + RECORDS; r++) {
 		want.rcv_sized += !!(r->flow.flags & TCPTUNED_F_RCV_TUNED);
-		want.rcvbuf_requests += !!(r->flow.flags & TCPTUNED_F_RCVBUF_REQ);
+		want.rcvbuf_requests += request_is_overridden(tcptuned_request(&r->flow, true));
 		want.rcvbuf_bytes += r->rcvbuf;
 		want.sndbuf_bytes += r->sndbuf;
 		want.rmem_bytes += r->rmem_alloc;

@@ -32,12 +32,11 @@ static void fill_flow(struct tcptuned_flow_record *r)
 		       .reordering = 4, .unsent = 72400, .unsent_max = 131072,
 		       .pacing_rate_Bps = 5000000000, .pacing_max_Bps = 10000000000,
 		       .ca_max_win = 5000, .ca_mode = BITCP_BINARY_SEARCH);
-	/* The send buffer was not asked for: it has no flag. */
-	r->flow = struct_of(tcptuned_flow,
-			    .flags = TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ |
-				     TCPTUNED_F_RCV_TUNED,
+	/* The send buffer was not asked for. */
+	r->flow = struct_of(tcptuned_flow, .flags = TCPTUNED_F_MANAGED | TCPTUNED_F_RCV_TUNED,
 			    .req_rcvbuf = 65536, .req_sndbuf = 4711, .rcv_grows = 9,
 			    .rcv_shrinks = 2, .rcv_reason = RIGHTSIZE_HELD, .rcv_base = 6291456);
+	tcptuned_set_request(&r->flow, true, REQUEST_WITHHELD);
 	r->flow.rcv = struct_of(rightsize, .round_us = 1, .rate = 124000000, .rate_best = 125000000,
 				.min_rtt_us = 50010, .per_rtt = 6187654, .window = 12400000,
 				.tests = 3, .failures = 2, .state = RIGHTSIZE_HOLDING);
@@ -344,13 +343,13 @@ TEST(json)
 	static const struct {
 		const char *title;
 		__u32 flags;
+		enum request receive, send;
 	} flags[] = {
-		{"overridden, memory short",
-		 TCPTUNED_F_MANAGED | TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SND_MEMORY_SHORT},
-		{"observed, where the kernel honoured", TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_REQ |
-								TCPTUNED_F_SNDBUF_REQ |
-								TCPTUNED_F_RCV_MEMORY_SHORT},
-		{"a path remembered as slow", TCPTUNED_F_SLOW_SEED},
+		{"memory short", TCPTUNED_F_MANAGED | TCPTUNED_F_SND_MEMORY_SHORT, REQUEST_WITHHELD,
+		 REQUEST_LIFTED},
+		{"observed", TCPTUNED_F_OBSERVE | TCPTUNED_F_RCV_MEMORY_SHORT, REQUEST_PASSED_ON,
+		 REQUEST_APPLICATION},
+		{"a path remembered as slow", TCPTUNED_F_SLOW_SEED, REQUEST_LISTENER, REQUEST_NONE},
 	};
 	struct tcptuned_flow_record record;
 	FILE *out = open_golden();
@@ -361,6 +360,8 @@ TEST(json)
 	base = add_json(out, "a connection", &record, "");
 	for_each_row (r, flags) {
 		record.flow.flags = r->flags;
+		tcptuned_set_request(&record.flow, true, r->receive);
+		tcptuned_set_request(&record.flow, false, r->send);
 		free(add_json(out, r->title, &record, base));
 	}
 	fill_flow(&record);

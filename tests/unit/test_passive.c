@@ -279,7 +279,8 @@ TEST(what_limits_senders)
 TEST(receivers)
 {
 	static const struct {
-		__u32 lasts_us, pause_us, reader, window, flags;
+		__u32 lasts_us, pause_us, reader, window;
+		enum request request;
 		bool measured;
 		double limited;
 	} rows[] = {
@@ -289,7 +290,7 @@ TEST(receivers)
 		{0, 330000, 0, 1 << 20, 0, true, 0},
 		{0, 330001, 0, 1 << 20, 0, false, 0},
 		{0, 0, 50000, 1 << 20, 0, false, 0},
-		{0, 0, 0, 1 << 20, TCPTUNED_F_RCVBUF_APP, false, 0},
+		{0, 0, 0, 1 << 20, REQUEST_APPLICATION, false, 0},
 		{0, 0, 0, 30000, 0, true, 1}, /* 25,000 bytes come in 20 ms */
 	};
 
@@ -298,7 +299,7 @@ TEST(receivers)
 		size_t before = windows_len;
 		__u64 refused = stats()->refused;
 
-		one.flow.flags = r->flags;
+		tcptuned_set_request(&one.flow, true, r->request);
 		one.limit = TCPTUNED_LIMIT_IDLE;
 		one.flow.reader.window = r->reader;
 		one.rcv_wnd = r->window;

@@ -137,9 +137,9 @@ static void any_connection(void)
 			 .snd_window_max = 1 + any(28), .req_sndbuf = 16384 + any(20));
 	flow.rcv_buffer_max = flow.rcv_base + any(28);
 	flow.snd_buffer_max = random() % 4 ? (1 << 22) + any(28) : flow.snd_base;
-	flow.flags = (random() % 8 ? 0 : TCPTUNED_F_OBSERVE) |
-		     (random() % 8 ? 0 : TCPTUNED_F_RCVBUF_APP | TCPTUNED_F_SNDBUF_APP) |
-		     (random() % 4 ? 0 : TCPTUNED_F_SNDBUF_REQ);
+	flow.flags = random() % 8 ? 0 : TCPTUNED_F_OBSERVE;
+	tcptuned_set_request(&flow, true, random() % REQUESTS);
+	tcptuned_set_request(&flow, false, random() % REQUESTS);
 	if (random() % 2)
 		rightsize_begin_held(&flow.rcv, min_window(&sock) + any(26));
 	if (random() % 2 && may_shrink_sndbuf(&flow, &sock))
@@ -186,13 +186,19 @@ static void anything_happens(void)
 	options = 0;
 }
 
+static bool is_left_alone(bool receive)
+{
+	return (before.flags & TCPTUNED_F_OBSERVE) ||
+	       tcptuned_request(&before, receive) == REQUEST_APPLICATION;
+}
+
 static void expect_receiver(void)
 {
 	int had = was.inet_conn.icsk_inet.sk.sk_rcvbuf, has = sock.inet_conn.icsk_inet.sk.sk_rcvbuf;
 	__u32 held = flow.rcv.window, wanted = sock.inet_conn.icsk_inet.sk.sk_rcvlowat;
 	__u32 unread = sock.rcv_nxt - sock.copied_seq;
 
-	if (before.flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP))
+	if (is_left_alone(true))
 		assert_int_equal(options, 0);
 	/* a right edge stays, also with net.ipv4.tcp_shrink_window */
 	if (sock.window_clamp != was.window_clamp && net.ipv4.sysctl_tcp_shrink_window)
@@ -207,9 +213,9 @@ static void expect_receiver(void)
 	    (was.inet_conn.icsk_inet.sk.sk_userlocks & SOCK_RCVBUF_LOCK))
 		assert_false(flow.flags & TCPTUNED_F_RCV_UNEARNED);
 	/* during a gap only windows of a slow path are held */
-	if (!(before.flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_RCVBUF_APP)) &&
-	    sock.out_of_order_queue.rb_node && flow.rcv.window > INITIAL_WINDOW_BYTES &&
-	    flow.rcv_window_max == ~0u && !flow.rcv_allowed && !flow.reader.window)
+	if (!is_left_alone(true) && sock.out_of_order_queue.rb_node &&
+	    flow.rcv.window > INITIAL_WINDOW_BYTES && flow.rcv_window_max == ~0u &&
+	    !flow.rcv_allowed && !flow.reader.window)
 		assert_int_equal(flow.rcv_clamp, 0);
 	/* the reason is that of what was set */
 	if (!options || flow.flags & TCPTUNED_F_OBSERVE)
@@ -232,12 +238,13 @@ static void expect_sender(void)
 	int had = was.inet_conn.icsk_inet.sk.sk_sndbuf, has = sock.inet_conn.icsk_inet.sk.sk_sndbuf;
 	bool limited = flow.snd_reason == RIGHTSIZE_CAPPED || flow.snd_reason == RIGHTSIZE_BUDGET;
 
-	if (before.flags & (TCPTUNED_F_OBSERVE | TCPTUNED_F_SNDBUF_APP))
+	if (is_left_alone(false))
 		assert_int_equal(options, 0);
 	if (net.ipv4.sysctl_tcp_notsent_lowat != ~0u)
 		assert_int_equal(sock.notsent_lowat, was.notsent_lowat);
 	/* who asked for a small buffer does not let more wait */
-	if (sock.notsent_lowat != was.notsent_lowat && (flow.flags & TCPTUNED_F_SNDBUF_REQ))
+	if (sock.notsent_lowat != was.notsent_lowat &&
+	    request_is_overridden(tcptuned_request(&flow, false)))
 		assert_true(sock.notsent_lowat <= flow.req_sndbuf);
 	if (has == had)
 		return;

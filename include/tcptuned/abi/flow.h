@@ -9,33 +9,25 @@
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/algo/reader.h>
 #include <tcptuned/algo/reason.h>
+#include <tcptuned/algo/sockopt.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 7
+#define TCPTUNED_ABI 8
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
 	TCPTUNED_F_MANAGED = 1 << 0,	/* established, and a policy manages it */
 	TCPTUNED_F_OBSERVE = 1 << 1,	/* nothing is changed */
 	TCPTUNED_F_PASSIVE = 1 << 2,	/* accepted here, not opened here */
-	TCPTUNED_F_RCVBUF_REQ = 1 << 3, /* the application requested req_rcvbuf; overridden */
-	TCPTUNED_F_SNDBUF_REQ = 1 << 4,
-	TCPTUNED_F_RCVBUF_APP = 1 << 5, /* the application sizes the buffer, tcptuned does not */
-	TCPTUNED_F_SNDBUF_APP = 1 << 6,
-	TCPTUNED_F_RCV_TUNED = 1 << 7, /* tcptuned sizes the window or buffer at present */
-	TCPTUNED_F_SND_TUNED = 1 << 8,
-	TCPTUNED_F_CC_SET = 1 << 9,		 /* tcptuned has set the congestion control */
-	TCPTUNED_F_RCVBUF_INTERCEPTED = 1 << 10, /* getsockopt() reports req_rcvbuf */
-	TCPTUNED_F_SNDBUF_INTERCEPTED = 1 << 11,
-	TCPTUNED_F_RCVBUF_LISTENER = 1 << 12, /* its listener requested req_rcvbuf; overridden */
-	TCPTUNED_F_SNDBUF_LISTENER = 1 << 13,
+	TCPTUNED_F_REQUESTS = 077 << 3, /* see tcptuned_request() */
+	TCPTUNED_F_RCV_TUNED = 1 << 9,	/* tcptuned sizes the window or buffer at present */
+	TCPTUNED_F_SND_TUNED = 1 << 10,
+	TCPTUNED_F_CC_SET = 1 << 11, /* tcptuned has set the congestion control */
 	TCPTUNED_F_RCV_UNEARNED =
 		1 << 14, /* rcv_allowed is what it has earned, and not the budget's limit */
-	TCPTUNED_F_JUMPS = 1 << 15,   /* jump_seed was set, and what came of it is not known */
-	TCPTUNED_F_ADOPTED = 1 << 16, /* open before tcptuned started */
-	TCPTUNED_F_RCVBUF_HONOURED = 1 << 17, /* the kernel had got req_rcvbuf before */
-	TCPTUNED_F_SNDBUF_HONOURED = 1 << 18,
-	TCPTUNED_F_CC_RESUMES = 1 << 21,    /* tcptuned has replaced cubic by policy.h, cc_resume */
+	TCPTUNED_F_JUMPS = 1 << 15,	 /* jump_seed was set, and what came of it is not known */
+	TCPTUNED_F_ADOPTED = 1 << 16,	 /* open before tcptuned started */
+	TCPTUNED_F_CC_RESUMES = 1 << 21, /* tcptuned has replaced cubic by policy.h, cc_resume */
 	TCPTUNED_F_POLICY_CHOSEN = 1 << 22, /* by connect(), before the connection is established */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* tcptuned has restored the default congestion control */
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	  /* the path is remembered as slow */
@@ -52,12 +44,9 @@ enum tcptuned_flow_flags {
 #define TCPTUNED_F_CALLBACKS (TCPTUNED_F_CB_STATE | TCPTUNED_F_CB_RTT | TCPTUNED_F_CB_WRITE_HDR_OPT)
 
 /* Set before the connection was established, or left by an earlier connection of the socket. */
-#define TCPTUNED_F_KEPT_ON_CONNECT                                                               \
-	(TCPTUNED_F_RCVBUF_REQ | TCPTUNED_F_SNDBUF_REQ | TCPTUNED_F_RCVBUF_APP |                 \
-	 TCPTUNED_F_SNDBUF_APP | TCPTUNED_F_RCVBUF_INTERCEPTED | TCPTUNED_F_SNDBUF_INTERCEPTED | \
-	 TCPTUNED_F_RCVBUF_HONOURED | TCPTUNED_F_SNDBUF_HONOURED | TCPTUNED_F_CC_OURS |          \
-	 TCPTUNED_F_CC_RESTORED | TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_SND_LOCKED |                \
-	 TCPTUNED_F_CALLBACKS)
+#define TCPTUNED_F_KEPT_ON_CONNECT                                           \
+	(TCPTUNED_F_REQUESTS | TCPTUNED_F_CC_OURS | TCPTUNED_F_CC_RESTORED | \
+	 TCPTUNED_F_RCV_LOCKED | TCPTUNED_F_SND_LOCKED | TCPTUNED_F_CALLBACKS)
 
 /* A size that tcptuned has set remains as long as the socket does. */
 #define TCPTUNED_F_RCV_SIZED (TCPTUNED_F_RCV_TUNED | TCPTUNED_F_RCV_LOCKED)
@@ -89,7 +78,7 @@ struct tcptuned_flow {
 	struct rightsize_reader reader;
 	__u32 flags;
 	__u32 policy;	  /* id */
-	__u32 req_rcvbuf; /* requested by the application and allowed, bytes */
+	__u32 req_rcvbuf; /* requested by the application or its listener, and allowed, bytes */
 	__u32 req_sndbuf;
 	__u32 rcv_window_max; /* these four: copied from the policy */
 	__u32 snd_window_max;
@@ -117,6 +106,21 @@ struct tcptuned_flow {
 	__u32 max_window_seed : 20; /* bitcp's maximum */
 	__u32 jump_seed : 12;	    /* the window that follows the first one */
 };
+
+_Static_assert(REQUESTS <= 8, "a request is three bits of the flags");
+
+/* What became of req_rcvbuf, or of req_sndbuf. */
+static inline enum request tcptuned_request(const struct tcptuned_flow *flow, int receive)
+{
+	return (enum request)(flow->flags >> (receive ? 3 : 6) & 7);
+}
+
+static inline void tcptuned_set_request(struct tcptuned_flow *flow, int receive,
+					enum request request)
+{
+	flow->flags &= ~(7u << (receive ? 3 : 6));
+	flow->flags |= (__u32)request << (receive ? 3 : 6);
+}
 
 /*
  * The kernel allocates powers of two, and adds 72 bytes of its own to the record (struct

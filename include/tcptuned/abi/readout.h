@@ -284,8 +284,8 @@ static inline struct readout_group *readout_add(struct readout_sums *sums,
 	sums->observed += !!(flags & TCPTUNED_F_OBSERVE);
 	sums->rcv_sized += !!(flags & TCPTUNED_F_RCV_TUNED);
 	sums->snd_sized += !!(flags & TCPTUNED_F_SND_TUNED);
-	sums->rcvbuf_requests += !!(flags & TCPTUNED_F_RCVBUF_REQ);
-	sums->sndbuf_requests += !!(flags & TCPTUNED_F_SNDBUF_REQ);
+	sums->rcvbuf_requests += request_is_overridden(tcptuned_request(flow, true));
+	sums->sndbuf_requests += request_is_overridden(tcptuned_request(flow, false));
 	sums->rcvbuf_bytes += socket->rcvbuf;
 	sums->sndbuf_bytes += socket->sndbuf;
 	sums->rmem_bytes += socket->rmem_alloc;

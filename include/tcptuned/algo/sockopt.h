@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What became of an application's request for the size of a buffer, SO_RCVBUF or SO_SNDBUF. Such a request ends
+ * the kernel's autotuning, so a policy may override it: the kernel does not get it, or it is lifted.
+ */
+#ifndef TCPTUNED_ALGO_SOCKOPT_H
+#define TCPTUNED_ALGO_SOCKOPT_H
+
+#include <linux/types.h>
+
+enum request {
+	REQUEST_NONE,
+	REQUEST_WITHHELD,    /* from the kernel; the application reads it back */
+	REQUEST_LIFTED,	     /* the kernel had got it, and tcptuned sizes the buffer since */
+	REQUEST_PASSED_ON,   /* the kernel has got it, since the policy only observes */
+	REQUEST_LISTENER,    /* was withheld from the listener that accepted the connection */
+	REQUEST_APPLICATION, /* honoured: the application sizes the buffer, or its window, itself */
+	REQUESTS,
+};
+
+/* What a policy does with a request. */
+enum request_action {
+	REQUEST_HONOURED,
+	REQUEST_OBSERVED, /* honoured and counted */
+	REQUEST_OVERRIDDEN,
+	REQUEST_ACTIONS,
+};
+
+/* When it does so. */
+enum request_event {
+	REQUEST_SET,	 /* the application calls setsockopt() */
+	REQUEST_FOUND,	 /* in a socket that the application had sized before tcptuned saw it */
+	REQUEST_CONNECT, /* the socket connects, or has connected: its policy is known now */
+	REQUEST_CHANGE,	 /* an open connection gets another policy */
+	REQUEST_EVENTS,
+};
+
+/* An application that sizes a buffer itself goes on doing so: the kernel does not size it any more. */
+static inline enum request request_next(enum request now, enum request_event event,
+					enum request_action action)
+{
+	if (now == REQUEST_APPLICATION)
+		return now;
+	switch (event) {
+	case REQUEST_SET:
+		return action == REQUEST_OVERRIDDEN ? REQUEST_WITHHELD :
+		       action == REQUEST_OBSERVED   ? REQUEST_PASSED_ON :
+						      REQUEST_NONE;
+	case REQUEST_FOUND:
+		if (action == REQUEST_HONOURED || (now != REQUEST_NONE && now != REQUEST_LISTENER))
+			return now;
+		return action == REQUEST_OVERRIDDEN ? REQUEST_LIFTED : REQUEST_PASSED_ON;
+	case REQUEST_CONNECT:
+		if (now == REQUEST_NONE || now == REQUEST_LISTENER || action == REQUEST_HONOURED)
+			return REQUEST_NONE;
+		if (action == REQUEST_OBSERVED)
+			return REQUEST_PASSED_ON;
+		return now == REQUEST_PASSED_ON ? REQUEST_LIFTED : now;
+	case REQUEST_CHANGE:
+		if (now == REQUEST_PASSED_ON && action == REQUEST_OVERRIDDEN)
+			return REQUEST_LIFTED;
+		if (now == REQUEST_PASSED_ON && action == REQUEST_HONOURED)
+			return REQUEST_APPLICATION;
+		if (now == REQUEST_LIFTED && action == REQUEST_OBSERVED)
+			return REQUEST_PASSED_ON;
+		return now;
+	default:
+		return now;
+	}
+}
+
+/* True if the kernel does not apply the request, and the application reads back what it asked for. */
+static inline int request_is_hidden(enum request now)
+{
+	return now == REQUEST_WITHHELD || now == REQUEST_LIFTED;
+}
+
+/* True if there is a request that tcptuned overrides, or would if it did not only observe. */
+static inline int request_is_overridden(enum request now)
+{
+	return now != REQUEST_NONE && now != REQUEST_APPLICATION;
+}
+
+#endif
