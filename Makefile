@@ -33,7 +33,7 @@ ARCHIVE   = rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 # Not of the library.
 STREAMS_OF_DAEMON := streams/passive.o streams/memory.o
-DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c))) $(STREAMS_OF_DAEMON)
+DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c util/*.c))) $(STREAMS_OF_DAEMON)
 CTL_OBJ    := $(patsubst %.c,%.o,$(filter-out ctl/main.c,$(wildcard ctl/*.c)))
 RUN_OBJ    := $(patsubst %.c,%.o,$(filter-out run/main.c run/preload.c,$(wildcard run/*.c)))
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))

@@ -52,6 +52,8 @@ TEST(any_sequence)
 		/* only a call of the application withholds one from the kernel */
 		if (next == REQUEST_WITHHELD && now != next)
 			assert_int_equal(event, REQUEST_SET);
-		now = i % 50 ? next : (enum request)(random() % REQUESTS); /* or it ends as the application's */
+		now = i % 50 ? next
+			     : (enum request)(random() %
+					      REQUESTS); /* or it ends as the application's */
 	}
 }

@@ -43,9 +43,9 @@ static inline enum request request_next(enum request now, enum request_event eve
 		return now;
 	switch (event) {
 	case REQUEST_SET:
-		return action == REQUEST_OVERRIDDEN ? REQUEST_WITHHELD :
-		       action == REQUEST_OBSERVED   ? REQUEST_PASSED_ON :
-						      REQUEST_NONE;
+		return action == REQUEST_OVERRIDDEN ? REQUEST_WITHHELD
+		       : action == REQUEST_OBSERVED ? REQUEST_PASSED_ON
+						    : REQUEST_NONE;
 	case REQUEST_FOUND:
 		if (action == REQUEST_HONOURED || (now != REQUEST_NONE && now != REQUEST_LISTENER))
 			return now;

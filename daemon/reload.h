@@ -2,7 +2,7 @@
 #ifndef TCPTUNED_CORE_RELOAD_H
 #define TCPTUNED_CORE_RELOAD_H
 
-#include "core/state.h"
+#include "apply/state.h"
 
 /*
  * Read the configuration again and put it into force. If it is wrong or cannot be applied, the one

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/daemon.h"
+#include "daemon/daemon.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,13 +10,13 @@
 #include <unistd.h>
 #include <systemd/sd-daemon.h>
 
-#include "core/apply.h"
-#include "core/commands.h"
-#include "core/congestion_control.h"
-#include "core/detach.h"
-#include "core/housekeeping.h"
-#include "core/reload.h"
-#include "core/state.h"
+#include "apply/apply.h"
+#include "daemon/commands.h"
+#include "apply/congestion_control.h"
+#include "daemon/detach.h"
+#include "daemon/housekeeping.h"
+#include "daemon/reload.h"
+#include "apply/state.h"
 #include "flows/scan.h"
 #include "host/cgroup.h"
 #include "host/lock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/housekeeping.h"
+#include "daemon/housekeeping.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#include "core/apply.h"
-#include "core/memory_limits.h"
+#include "apply/apply.h"
+#include "apply/memory_limits.h"
 #include "flows/scan.h"
 #include "host/cgroup.h"
 #include "host/sysctl.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/reload.h"
+#include "daemon/reload.h"
 
 #include <stdio.h>
 #include <systemd/sd-daemon.h>
 
 #include "config/diff.h"
 #include "config/load.h"
-#include "core/apply.h"
+#include "apply/apply.h"
 #include "util/clock.h"
 #include "util/log.h"
 

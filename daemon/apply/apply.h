@@ -3,7 +3,7 @@
 #ifndef TCPTUNED_CORE_APPLY_H
 #define TCPTUNED_CORE_APPLY_H
 
-#include "core/state.h"
+#include "apply/state.h"
 
 /*
  * Apply d->config to new connections, as an administrator has requested; existing ones keep their

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/state.h"
+#include "apply/state.h"
 #include "host/sysctl.h"
 
 /* Largest windows that are not configured in bytes. */

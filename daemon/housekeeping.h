@@ -3,7 +3,7 @@
 #ifndef TCPTUNED_CORE_HOUSEKEEPING_H
 #define TCPTUNED_CORE_HOUSEKEEPING_H
 
-#include "core/state.h"
+#include "apply/state.h"
 
 /*
  * Apply the configuration again if a sysctl or a policy's control group has changed, reclaim memory

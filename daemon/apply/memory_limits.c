@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/memory_limits.h"
+#include "apply/memory_limits.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #ifndef TCPTUNED_CORE_COMMANDS_H
 #define TCPTUNED_CORE_COMMANDS_H
 
-#include "core/state.h"
+#include "apply/state.h"
 #include "rpc/request.h"
 
 /* Execute @request, and print the result as JSON; @daemon is a struct tcptuned_daemon. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/commands.h"
+#include "daemon/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/apply.h"
+#include "apply/apply.h"
 #include "kern/iterators.h"
 #include "rpc/json.h"
 #include "tcptuned.skel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/detach.h"
+#include "daemon/detach.h"
 
 #include <errno.h>
 #include <string.h>

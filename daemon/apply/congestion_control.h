@@ -3,7 +3,7 @@
 #ifndef TCPTUNED_CORE_CONGESTION_CONTROL_H
 #define TCPTUNED_CORE_CONGESTION_CONTROL_H
 
-#include "core/state.h"
+#include "apply/state.h"
 
 /*
  * Write the configured congestion control into each policy's record; none if it is not available,

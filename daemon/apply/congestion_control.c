@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/congestion_control.h"
+#include "apply/congestion_control.h"
 
 #include <errno.h>
 #include <stdio.h>

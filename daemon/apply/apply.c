@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/apply.h"
+#include "apply/apply.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
-#include "core/congestion_control.h"
-#include "core/memory_limits.h"
+#include "apply/congestion_control.h"
+#include "apply/memory_limits.h"
 #include "host/cgroup.h"
 #include "host/sysctl.h"
 #include "kern/iterators.h"
