@@ -41,7 +41,7 @@ static int open_socket(const struct tcptuned_config *config, unsigned int timeou
 	struct sockaddr_un address;
 	_cleanup_close_ int fd = -1;
 
-	if (tcptuned_control_address(config->runtime_directory, &address))
+	if (tcptuned_request_address(config->runtime_directory, &address))
 		return FAIL(err, ENAMETOOLONG, CONFIG,
 			    "tcptuned.runtime_directory: %s is too long for a socket in it",
 			    config->runtime_directory);
@@ -108,9 +108,9 @@ static int check_answer(const json_t *answer, struct tcptuned_error *err)
 
 	if (!json_object_get(answer, "status"))
 		return 0;
-	return tcptuned_fail(err, EIO,
-			     tcptuned_exit_meaning(status) ? status : TCPTUNED_EXIT_DAEMON, "%s",
-			     problem ? problem : "the daemon refuses, and does not say why");
+	return tcptuned_error_fill(
+		err, EIO, tcptuned_error_exit_meaning(status) ? status : TCPTUNED_EXIT_DAEMON, "%s",
+		problem ? problem : "the daemon refuses, and does not say why");
 }
 
 int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)

@@ -10,7 +10,7 @@
 
 #include "client.h"
 #include "config/load.h"
-#include "flows/names.h"
+#include "flows/words.h"
 #include "format.h"
 #include "util/array.h"
 #include "util/text.h"
@@ -52,7 +52,7 @@ static void print_help(FILE *out)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		fprintf(out, "  %s%s%s\n", commands[i]->name, space_before(commands[i]->arguments),
 			commands[i]->arguments);
-		tcptuned_print_wrapped(out, "          ", commands[i]->help);
+		tcptuned_text_print_wrapped(out, "          ", commands[i]->help);
 	}
 	fputs("\nOptions before the command:\n\n", out);
 	for (const struct tcptuned_option *option = global_options; option->name; option++)
@@ -65,7 +65,7 @@ static void print_command_help(FILE *out, const struct ctl_command *command)
 {
 	fprintf(out, "Usage: tcptunectl %s [OPTION]...%s%s\n", command->name,
 		space_before(command->arguments), command->arguments);
-	tcptuned_print_wrapped(out, "", command->help);
+	tcptuned_text_print_wrapped(out, "", command->help);
 	fputc('\n', out);
 	for (const struct ctl_option *o = command->options; o->option.name; o++)
 		tcptuned_option_print(out, &o->option);
@@ -93,7 +93,7 @@ void ctl_print_man_columns(FILE *out)
 {
 	for (size_t i = 0; i < tcptuned_columns_count; i++) {
 		fputs(".TP\n.B ", out);
-		tcptuned_print_man_name(out, tcptuned_columns[i].name);
+		tcptuned_option_print_man_name(out, tcptuned_columns[i].name);
 		fprintf(out, "\n%s; in JSON\n.I %s%s\n", tcptuned_columns[i].help,
 			tcptuned_columns[i].json, tcptuned_columns[i].shown ? "\n(default)" : "");
 	}
@@ -134,7 +134,7 @@ static int find_command(const char *name, const struct ctl_command **ret,
 		return 0;
 	}
 	return USAGE(err, "%.100s: no such command; %s", name,
-		     tcptuned_suggest(name, names, "tcptunectl --help lists all", suggestion));
+		     tcptuned_text_suggest(name, names, "tcptunectl --help lists all", suggestion));
 }
 
 /* Parse the options of @command into @ctl, and set *@ret_help if --help is among them. */
@@ -146,12 +146,12 @@ static int parse_options(struct ctl *ctl, const struct ctl_command *command, int
 	int which, error;
 
 	snprintf(name, sizeof(name), "tcptunectl %s", command->name);
-	tcptuned_parser_init(&parser, name, "", no_options);
+	tcptuned_option_parser_init(&parser, name, "", no_options);
 	for (const struct ctl_option *o = command->options; o->option.name; o++)
-		tcptuned_parser_add(&parser, &o->option);
-	tcptuned_parser_add(&parser, &help_option);
+		tcptuned_option_parser_add(&parser, &o->option);
+	tcptuned_option_parser_add(&parser, &help_option);
 	for (;;) {
-		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
+		error = tcptuned_option_parser_next(&parser, argc, argv, &which, err);
 		if (error || which < 0)
 			break;
 		*ret_help = parser.options[which] == &help_option;
@@ -312,9 +312,9 @@ static int parse_global(int argc, char **argv, struct global *global, struct tcp
 	struct tcptuned_parser parser;
 	int which, error;
 
-	tcptuned_parser_init(&parser, "tcptunectl", "+", global_options);
+	tcptuned_option_parser_init(&parser, "tcptunectl", "+", global_options);
 	for (;;) {
-		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
+		error = tcptuned_option_parser_next(&parser, argc, argv, &which, err);
 		if (error || which < 0)
 			return error;
 		if (which == CONFIG)

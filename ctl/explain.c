@@ -10,7 +10,7 @@
 #include "commands.h"
 #include "format.h"
 #include "util/array.h"
-#include "util/ip_prefix.h"
+#include "util/prefix.h"
 
 /* Connections that an error lists if the arguments select several. */
 #define CANDIDATES 5

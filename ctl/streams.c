@@ -12,7 +12,7 @@
 #include "client.h"
 #include "commands.h"
 #include "format.h"
-#include "flows/names.h"
+#include "flows/words.h"
 #include "streams/probe.h"
 #include "util/array.h"
 #include "util/cleanup.h"

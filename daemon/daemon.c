@@ -11,7 +11,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "apply/apply.h"
-#include "daemon/commands.h"
+#include "daemon/change.h"
 #include "apply/congestion_control.h"
 #include "daemon/detach.h"
 #include "daemon/housekeeping.h"
@@ -74,7 +74,7 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 
 static int on_groups_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 {
-	sd_event_source_set_time_relative(source, tcptuned_watch_streams(ctx));
+	sd_event_source_set_time_relative(source, tcptuned_housekeeping_streams(ctx));
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
@@ -273,7 +273,7 @@ static void recount_records(const struct tcptuned_daemon *d)
 	struct tcptuned_flows flows;
 
 	tcptuned_flows_init(&flows, 0);
-	tcptuned_readout(&flows, &d->kernel, NULL, NULL);
+	tcptuned_scan(&flows, &d->kernel, NULL, NULL);
 }
 
 /* What can fail for a reason that an administrator can remove comes before any change. */
@@ -304,7 +304,7 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	error = make_event_loop(d, err) ?:
 		start_metrics(d, err) ?:
 		start_control(d, err) ?:
-		tcptuned_drop_privileges(err) ?: /* control.group needed CAP_CHOWN */
+		tcptuned_privileges_drop(err) ?: /* control.group needed CAP_CHOWN */
 		tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp, err);
 	if (error)
 		return error;

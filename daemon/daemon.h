@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The running daemon: start, event loop, stop. */
-#ifndef TCPTUNED_CORE_DAEMON_H
-#define TCPTUNED_CORE_DAEMON_H
+#ifndef TCPTUNED_DAEMON_DAEMON_H
+#define TCPTUNED_DAEMON_DAEMON_H
 
 #include "config/config.h"
 #include "config/options.h"

@@ -26,7 +26,7 @@ static void undo_overrides(const struct tcptuned_kernel *kernel)
 	if (!link || tcptuned_sysctl_read(sysctl, name, sizeof(name)))
 		return;
 	tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", name);
-	tcptuned_iterate(link, NULL);
+	tcptuned_iterator_run(link, NULL);
 }
 
 /*
@@ -44,7 +44,7 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 	tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);
 	undo_overrides(kernel);
 	if (link)
-		error = tcptuned_iterate(link, &sums);
+		error = tcptuned_iterator_run(link, &sums);
 	if (error)
 		log_warning("open connections keep the buffers they have: %s", strerror(-error));
 	if (sums.namespaces_failed)
@@ -56,8 +56,8 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 	error = tcptuned_kernel_detach(kernel);
 	if (error) {
 		errno = -error;
-		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL, "tcptuned.bpffs",
-					      kernel->pin_dir, "removed");
+		return tcptuned_error_to_write(err, TCPTUNED_EXIT_INTERNAL, "tcptuned.bpffs",
+					       kernel->pin_dir, "removed");
 	}
 	log_info("detached; nothing is left pinned in %s", kernel->pin_dir);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Removes all that tcptuned has on the host, when a daemon stops or after one was killed. */
-#ifndef TCPTUNED_CORE_DETACH_H
-#define TCPTUNED_CORE_DETACH_H
+#ifndef TCPTUNED_DAEMON_DETACH_H
+#define TCPTUNED_DAEMON_DETACH_H
 
 #include "config/config.h"
 #include "kern/kernel.h"

@@ -63,15 +63,15 @@ static bool has_other_sockops(struct tcptuned_daemon *d)
  */
 static void maintain_flows(struct tcptuned_daemon *d)
 {
-	bool other_sockops = has_other_sockops(d), is_short = tcptuned_budget_is_short(d);
+	bool other_sockops = has_other_sockops(d), is_short = tcptuned_memory_budget_is_short(d);
 	uint64_t used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (tcptuned_monotonic_ns() < d->next_scan_ns || (!other_sockops && !is_short))
 		return;
 	if (other_sockops)
-		tcptuned_iterate(d->kernel.bpf->links.recall_flows, NULL);
+		tcptuned_iterator_run(d->kernel.bpf->links.recall_flows, NULL);
 	if (is_short)
-		tcptuned_iterate(d->kernel.bpf->links.reclaim_idle, NULL);
+		tcptuned_iterator_run(d->kernel.bpf->links.reclaim_idle, NULL);
 	used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used_ns;
 	d->next_scan_ns = tcptuned_monotonic_ns() + used_ns * (is_short ? 100 : 1000);
 }
@@ -102,14 +102,14 @@ static void scan_groups(struct tcptuned_daemon *d)
 		flows.choice.ctx = d;
 	}
 	tcptuned_passive_begin(d->groups, tcptuned_monotonic_ns());
-	if (tcptuned_readout(&flows, &d->kernel, &filter, NULL))
+	if (tcptuned_scan(&flows, &d->kernel, &filter, NULL))
 		flows.jiffies = 0;
 	else
 		tcptuned_passive_end(d->groups, add_window, d);
 	d->scan_jiffies = flows.jiffies;
 }
 
-uint64_t tcptuned_watch_streams(struct tcptuned_daemon *d)
+uint64_t tcptuned_housekeeping_streams(struct tcptuned_daemon *d)
 {
 	uint64_t used_ns = tcptuned_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 

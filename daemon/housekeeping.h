@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Periodic work: follows what others change on the host while tcptuned runs. */
-#ifndef TCPTUNED_CORE_HOUSEKEEPING_H
-#define TCPTUNED_CORE_HOUSEKEEPING_H
+#ifndef TCPTUNED_DAEMON_HOUSEKEEPING_H
+#define TCPTUNED_DAEMON_HOUSEKEEPING_H
 
 #include "apply/state.h"
 
@@ -16,6 +16,6 @@ int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
  * Scan the groups of connections for windows of time that tell what parallel connections carry. Returns
  * the microseconds until the next scan, so that all of them take at most 0.1 % of a processor.
  */
-uint64_t tcptuned_watch_streams(struct tcptuned_daemon *d);
+uint64_t tcptuned_housekeeping_streams(struct tcptuned_daemon *d);
 
 #endif

@@ -18,8 +18,8 @@
 #include "host/privileges.h"
 #include "kern/loader.h"
 #include "paths/paths.h"
-#include "policy/compile.h"
-#include "rpc/server.h"
+#include "policy/ruleset.h"
+#include "rpc/control.h"
 #include "util/error.h"
 #include "util/log.h"
 
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
 		return finish(error, &err);
 	}
 	if (options.action != TCPTUNED_RUN) /* tcptuned_daemon_run() does so later */
-		error = tcptuned_drop_privileges(&err);
+		error = tcptuned_privileges_drop(&err);
 	if (error)
 		return finish(error, &err);
 	if (options.action == TCPTUNED_CHECK_LOAD)
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	if (options.action == TCPTUNED_DETACH)
 		return finish(tcptuned_daemon_detach(&config, &err), &err);
 	if (options.action == TCPTUNED_FORGET_PATHS)
-		return finish(tcptuned_daemon_forget_paths(&config, options.forget, &err), &err);
+		return finish(tcptuned_paths_forget_as_daemon(&config, options.forget, &err), &err);
 	if (!options.foreground)
 		return run_in_background(&options, &config);
 	status = run(&options, &config, -1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_CORE_RELOAD_H
-#define TCPTUNED_CORE_RELOAD_H
+#ifndef TCPTUNED_DAEMON_RELOAD_H
+#define TCPTUNED_DAEMON_RELOAD_H
 
 #include "apply/state.h"
 

@@ -30,11 +30,11 @@ static bool fill_key(struct tcptuned_path_key *ret, const struct diag_socket *s)
 	const struct inet_diag_sockid *id = &s->message.id;
 	struct tcptuned_prefix prefix;
 
-	tcptuned_map_address(prefix.address, s->message.idiag_family, id->idiag_dst);
+	tcptuned_prefix_map_address(prefix.address, s->message.idiag_family, id->idiag_dst);
 	prefix.ipv4 = tcptuned_address_is_ipv4(prefix.address);
 	prefix.length = prefix.ipv4 ? 96 + PATH_IPV4_PREFIX : PATH_IPV6_PREFIX;
-	tcptuned_mask_address(prefix.address, prefix.length);
-	tcptuned_path_key_of(&prefix, ret);
+	tcptuned_prefix_mask(prefix.address, prefix.length);
+	tcptuned_prefix_path_key(&prefix, ret);
 	return memcmp(id->idiag_src, id->idiag_dst, sizeof(id->idiag_dst)) != 0;
 }
 

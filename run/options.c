@@ -117,9 +117,9 @@ int run_options_parse(int argc, char **argv, struct run_options *ret, struct tcp
 	int which, error;
 
 	*ret = (struct run_options){0};
-	tcptuned_parser_init(&parser, "tcptune-run", "+", entries);
+	tcptuned_option_parser_init(&parser, "tcptune-run", "+", entries);
 	for (;;) {
-		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
+		error = tcptuned_option_parser_next(&parser, argc, argv, &which, err);
 		if (!error && which >= 0)
 			error = set_option(ret, which, err);
 		if (error)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "util/ip_prefix.h"
+#include "util/prefix.h"
 
 #define GROUPS	 512  /* a power of two */
 #define PROBES	 8    /* slots in which a group may be */
@@ -101,9 +101,9 @@ static struct identity identify(const struct tcptuned_flow_record *r)
 	struct identity ret;
 
 	memset(&ret, 0, sizeof(ret));
-	tcptuned_map_address(prefix.address, r->family, r->remote);
+	tcptuned_prefix_map_address(prefix.address, r->family, r->remote);
 	prefix.ipv4 = tcptuned_address_is_ipv4(prefix.address);
-	tcptuned_path_key_of(&prefix, &ret.host);
+	tcptuned_prefix_path_key(&prefix, &ret.host);
 	ret.host.netns_cookie = r->netns_cookie;
 	ret.cgroup = r->cgroup;
 	ret.receives = r->bytes_received > r->bytes_acked;

@@ -9,8 +9,8 @@
 
 #include "util/text.h"
 
-int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
-		  const char *fmt, ...)
+int tcptuned_error_fill(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
+			const char *fmt, ...)
 {
 	va_list args;
 
@@ -20,7 +20,7 @@ int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit sta
 		vsnprintf(err->text, sizeof(err->text), fmt, args);
 		va_end(args);
 		/* It may quote input, and JSON has to be UTF-8. */
-		tcptuned_make_printable(err->text);
+		tcptuned_text_make_printable(err->text);
 	}
 	return -errnum;
 }
@@ -30,7 +30,7 @@ static bool is_refusal(int errnum)
 	return errnum == EACCES || errnum == EPERM;
 }
 
-const char *tcptuned_remedy_to_read(int errnum)
+const char *tcptuned_error_remedy_to_read(int errnum)
 {
 	if (!is_refusal(errnum))
 		return "check the file system";
@@ -51,18 +51,18 @@ static const char *remedy_to_write(int errnum)
 	return "check the file system";
 }
 
-int tcptuned_fail_to_write(struct tcptuned_error *err, enum tcptuned_exit other, const char *key,
-			   const char *path, const char *done)
+int tcptuned_error_to_write(struct tcptuned_error *err, enum tcptuned_exit other, const char *key,
+			    const char *path, const char *done)
 {
 	int errnum = errno;
 	bool refused = is_refusal(errnum) || errnum == EROFS;
 
-	return tcptuned_fail(err, errnum, refused ? TCPTUNED_EXIT_NOT_PERMITTED : other,
-			     "%s: %s cannot be %s: %s; %s", key, path, done, strerror(errnum),
-			     remedy_to_write(errnum));
+	return tcptuned_error_fill(err, errnum, refused ? TCPTUNED_EXIT_NOT_PERMITTED : other,
+				   "%s: %s cannot be %s: %s; %s", key, path, done, strerror(errnum),
+				   remedy_to_write(errnum));
 }
 
-const char *tcptuned_exit_meaning(int status)
+const char *tcptuned_error_exit_meaning(int status)
 {
 	switch (status) {
 #define TCPTUNED_EXIT_CASE(name, number, meaning) \

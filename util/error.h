@@ -47,15 +47,15 @@ struct tcptuned_error {
 
 /*
  * Fill @err, unless it is NULL, with a status and a sentence, printf-like. Returns -@errnum, to end
- * a function by `return tcptuned_fail(err, EPERM, ...)`. An error is filled where it happens, and
+ * a function by `return tcptuned_error_fill(err, EPERM, ...)`. An error is filled where it happens, and
  * passed on unchanged: a function with @err that returns a negative errno has filled it.
  */
-int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
-		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int tcptuned_error_fill(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
+			const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* The same with the name of a constant status: FAIL(err, EPERM, NOT_PERMITTED, ...). */
 #define FAIL(err, errnum, status, ...) \
-	tcptuned_fail(err, errnum, TCPTUNED_EXIT_##status, __VA_ARGS__)
+	tcptuned_error_fill(err, errnum, TCPTUNED_EXIT_##status, __VA_ARGS__)
 
 /* Fail because of the command line, or of a request. */
 #define USAGE(err, ...) FAIL(err, EINVAL, USAGE, __VA_ARGS__)
@@ -64,16 +64,16 @@ int tcptuned_fail(struct tcptuned_error *err, int errnum, enum tcptuned_exit sta
  * What to do about a file or directory that could not be read because of @errnum. Root is refused,
  * too, in the sandbox of a systemd unit.
  */
-const char *tcptuned_remedy_to_read(int errnum);
+const char *tcptuned_error_remedy_to_read(int errnum);
 
 /*
  * Fail because @path, which the configuration names as @key, could not be @done ("made", "opened"),
  * for the reason in errno: with TCPTUNED_EXIT_NOT_PERMITTED if a permission is lacking, or @other.
  */
-int tcptuned_fail_to_write(struct tcptuned_error *err, enum tcptuned_exit other, const char *key,
-			   const char *path, const char *done);
+int tcptuned_error_to_write(struct tcptuned_error *err, enum tcptuned_exit other, const char *key,
+			    const char *path, const char *done);
 
 /* The meaning of a status, one sentence; NULL if tcptuned does not use it. */
-const char *tcptuned_exit_meaning(int status);
+const char *tcptuned_error_exit_meaning(int status);
 
 #endif

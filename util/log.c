@@ -107,7 +107,7 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	/* A message stays one line, and what it quotes does not control a terminal, in any encoding. */
-	tcptuned_make_printable(text);
+	tcptuned_text_make_printable(text);
 	if (to_syslog)
 		syslog(priorities[level], "%s", text);
 	else if (stderr_is_journal())

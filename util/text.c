@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/param.h>
 
-void tcptuned_make_printable(char *text)
+void tcptuned_text_make_printable(char *text)
 {
 	for (; *text; text++)
 		if (*text < ' ' || *text > '~')
 			*text = '?';
 }
 
-void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text)
+void tcptuned_text_print_wrapped(FILE *out, const char *prefix, const char *text)
 {
 	size_t column = 0;
 
@@ -67,7 +67,7 @@ static unsigned int distance(const char *a, const char *b)
 	return d[n][m];
 }
 
-const char *tcptuned_nearest(const char *word, const char *const *names)
+const char *tcptuned_text_nearest(const char *word, const char *const *names)
 {
 	const char *nearest = NULL;
 	size_t length = strlen(word);
@@ -85,10 +85,10 @@ const char *tcptuned_nearest(const char *word, const char *const *names)
 	return nearest;
 }
 
-const char *tcptuned_suggest(const char *word, const char *const *names, const char *otherwise,
-			     char ret[TCPTUNED_SUGGESTION])
+const char *tcptuned_text_suggest(const char *word, const char *const *names, const char *otherwise,
+				  char ret[TCPTUNED_SUGGESTION])
 {
-	const char *nearest = tcptuned_nearest(word, names);
+	const char *nearest = tcptuned_text_nearest(word, names);
 
 	if (!nearest)
 		return otherwise;

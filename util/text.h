@@ -11,20 +11,20 @@
  * Print the words of @text in lines that begin with @prefix and have at most
  * TCPTUNED_TEXT_COLUMNS columns, where no word is longer than that.
  */
-void tcptuned_print_wrapped(FILE *out, const char *prefix, const char *text);
+void tcptuned_text_print_wrapped(FILE *out, const char *prefix, const char *text);
 
 /* Replace each byte that is not printable ASCII by a question mark. */
-void tcptuned_make_printable(char *text);
+void tcptuned_text_make_printable(char *text);
 
 /* The one of @names (NULL at the end) that is most similar to @word; NULL: none is similar. */
-const char *tcptuned_nearest(const char *word, const char *const *names);
+const char *tcptuned_text_nearest(const char *word, const char *const *names);
 
 /*
  * What to write in place of @word: "did you mean X?" with the one of @names that is most similar, or
  * @otherwise. Returns @ret or @otherwise.
  */
 #define TCPTUNED_SUGGESTION 64
-const char *tcptuned_suggest(const char *word, const char *const *names, const char *otherwise,
-			     char ret[TCPTUNED_SUGGESTION]);
+const char *tcptuned_text_suggest(const char *word, const char *const *names, const char *otherwise,
+				  char ret[TCPTUNED_SUGGESTION]);
 
 #endif

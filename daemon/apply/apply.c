@@ -22,7 +22,7 @@
 static void adopt(struct tcptuned_daemon *d)
 {
 	struct tcptuned_adoption *a = &d->kernel.adoption;
-	int error = tcptuned_iterate(d->kernel.bpf->links.adopt_flows, a);
+	int error = tcptuned_iterator_run(d->kernel.bpf->links.adopt_flows, a);
 
 	d->adopted = true;
 	if (error)
@@ -58,8 +58,9 @@ static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char 
 		.mode = set->mode,
 		.override_rcvbuf = set->override_rcvbuf,
 		.override_sndbuf = set->override_sndbuf,
-		.rcv_window_max = tcptuned_window_max(receive, set->receive_window_max_bytes),
-		.snd_window_max = tcptuned_window_max(send, set->send_window_max_bytes),
+		.rcv_window_max =
+			tcptuned_memory_window_max(receive, set->receive_window_max_bytes),
+		.snd_window_max = tcptuned_memory_window_max(send, set->send_window_max_bytes),
 		.rcv_kernel_max = receive->kernel_max,
 		.cc_long_path_segments = set->long_path_segments,
 	};
@@ -113,8 +114,10 @@ static void keep_disabled(struct tcptuned_daemon *d)
 
 static void make_records(struct tcptuned_daemon *d)
 {
-	struct tcptuned_window_limits receive = tcptuned_window_limits(d, TCPTUNED_SYSCTL_TCP_RMEM);
-	struct tcptuned_window_limits send = tcptuned_window_limits(d, TCPTUNED_SYSCTL_TCP_WMEM);
+	struct tcptuned_window_limits receive =
+		tcptuned_memory_window_limits(d, TCPTUNED_SYSCTL_TCP_RMEM);
+	struct tcptuned_window_limits send =
+		tcptuned_memory_window_limits(d, TCPTUNED_SYSCTL_TCP_WMEM);
 
 	d->cgroups_missing = 0;
 	d->policies[0] = (struct tcptuned_policy_source){
@@ -166,12 +169,12 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	/* First: a default that an administrator has changed applies to every policy. */
 	tcptuned_sysctls_overruled(bpf_map__fd(d->kernel.bpf->maps.meta));
 	make_records(d);
-	tcptuned_buffer_limits_set(d);
+	tcptuned_memory_buffer_limits_set(d);
 	tcptuned_congestion_choose(d);
 	if (bpf_map_update_elem(bpf_map__fd(d->kernel.bpf->maps.bitcp_params), &zero,
 				&config->bitcp, BPF_ANY))
 		return write_failed(err, -errno, "BI-TCP's parameters");
-	error = tcptuned_budget_set(d);
+	error = tcptuned_memory_budget_set(d);
 	if (error)
 		return write_failed(err, error, "the memory budget");
 	error = tcptuned_paths_configure(d->paths, &paths);
@@ -186,7 +189,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 			 (double)(tcptuned_monotonic_ns() - begin_ns) / 1e6);
 	if (!d->adopted && any_policy_is_on(d))
 		adopt(d);
-	tcptuned_default_congestion_choose(d);
+	tcptuned_congestion_choose_default(d);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Puts a configuration into force: writes the maps, and sets sysctls. */
-#ifndef TCPTUNED_CORE_APPLY_H
-#define TCPTUNED_CORE_APPLY_H
+#ifndef TCPTUNED_APPLY_APPLY_H
+#define TCPTUNED_APPLY_APPLY_H
 
 #include "apply/state.h"
 

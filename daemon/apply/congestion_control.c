@@ -34,10 +34,10 @@ static void load_module(struct tcptuned_daemon *d, const char *name,
 		if (!strcmp(d->modules_asked[i], name))
 			return;
 	snprintf(d->modules_asked[d->modules_asked_len++], sizeof(*d->modules_asked), "%s", name);
-	error = tcptuned_congestion_load(name);
+	error = tcptuned_cc_load(name);
 	if (!error) {
 		log_info("%s: the kernel has loaded its module tcp_%s", name, name);
-		tcptuned_congestion_offered(offered);
+		tcptuned_cc_offered(offered);
 	} else if (error != -ENOENT) {
 		log_warning("tcp_%s cannot be loaded: %s", name, strerror(-error));
 	}
@@ -50,12 +50,12 @@ static void load_module(struct tcptuned_daemon *d, const char *name,
 static bool is_offered(struct tcptuned_daemon *d, const char *name, enum tcptuned_mode mode,
 		       char offered[static TCPTUNED_CONGESTION_NAMES])
 {
-	if (tcptuned_congestion_is_offered(offered, name))
+	if (tcptuned_cc_is_offered(offered, name))
 		return true;
 	if (mode != TCPTUNED_TUNE || is_ours(name))
 		return mode == TCPTUNED_OBSERVE && is_ours(name);
 	load_module(d, name, offered);
-	return tcptuned_congestion_is_offered(offered, name);
+	return tcptuned_cc_is_offered(offered, name);
 }
 
 static void log_not_offered(struct tcptuned_daemon *d, const struct tcptuned_policy_source *source,
@@ -85,7 +85,7 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 	if (tcptuned_sysctl_before(bpf_map__fd(d->kernel.bpf->maps.meta),
 				   TCPTUNED_SYSCTL_CONGESTION_CONTROL, before))
 		return;
-	if (record->cc_auto && tcptuned_congestion_is_chosen(before))
+	if (record->cc_auto && tcptuned_cc_is_chosen(before))
 		log_info_once("net.ipv4.tcp_congestion_control is %s: the administrator's "
 			      "choice, kept%s",
 			      before, is_ours(before) ? "" : "; bitcp is offered but not chosen");
@@ -94,8 +94,7 @@ static void log_choice(struct tcptuned_daemon *d, const struct tcptuned_policy *
 			      "%u segments or more get bitcp while there is no queue, and at "
 			      "random losses they try %s",
 			      before, record->cc_long_path_segments, record->cc_random_loss);
-	else if (tcptuned_congestion_is_chosen(before) && !is_ours(before) &&
-		 strcmp(before, wanted))
+	else if (tcptuned_cc_is_chosen(before) && !is_ours(before) && strcmp(before, wanted))
 		log_warning_once("policy %s: connections get %s in place of %s, the "
 				 "administrator's choice of net.ipv4.tcp_congestion_control; "
 				 "congestion_control = auto keeps that",
@@ -135,13 +134,13 @@ void tcptuned_congestion_choose(struct tcptuned_daemon *d)
 	bool logged[2] = {false}, inherited_logged = false;
 	char offered[TCPTUNED_CONGESTION_NAMES];
 
-	tcptuned_congestion_offered(offered);
+	tcptuned_cc_offered(offered);
 	for (size_t i = 0; i < d->policies_len; i++) {
 		const struct tcptuned_named_policy *named = d->policies[i].named;
 		struct tcptuned_policy *record = &d->policies[i].record;
 		const char *wanted = tcptuned_settings_of(d, &d->policies[i])->congestion_control;
 		const char *offer = is_auto(wanted) ? "bitcp" : wanted;
-		bool own = named && tcptuned_policy_says(named, "congestion_control");
+		bool own = named && tcptuned_config_policy_says(named, "congestion_control");
 
 		if (record->mode == TCPTUNED_OFF || (left_alone && !own))
 			continue;
@@ -175,7 +174,7 @@ static bool default_may_be_set(const struct tcptuned_daemon *d)
 	return true;
 }
 
-void tcptuned_default_congestion_choose(struct tcptuned_daemon *d)
+void tcptuned_congestion_choose_default(struct tcptuned_daemon *d)
 {
 	const char *name = d->policies[0].record.congestion_control;
 	int error, meta_fd = bpf_map__fd(d->kernel.bpf->maps.meta);

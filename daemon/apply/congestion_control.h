@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Which congestion control connections get: that of each policy, and the host's default. */
-#ifndef TCPTUNED_CORE_CONGESTION_CONTROL_H
-#define TCPTUNED_CORE_CONGESTION_CONTROL_H
+#ifndef TCPTUNED_APPLY_CONGESTION_CONTROL_H
+#define TCPTUNED_APPLY_CONGESTION_CONTROL_H
 
 #include "apply/state.h"
 
@@ -13,6 +13,6 @@
 void tcptuned_congestion_choose(struct tcptuned_daemon *d);
 
 /* Make that of the default policy the host's default if every connection's policy sets one. */
-void tcptuned_default_congestion_choose(struct tcptuned_daemon *d);
+void tcptuned_congestion_choose_default(struct tcptuned_daemon *d);
 
 #endif

@@ -40,8 +40,8 @@ static uint64_t pressure_bytes(bool *ret_seen)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-struct tcptuned_window_limits tcptuned_window_limits(const struct tcptuned_daemon *d,
-						     enum tcptuned_sysctl which)
+struct tcptuned_window_limits tcptuned_memory_window_limits(const struct tcptuned_daemon *d,
+							    enum tcptuned_sysctl which)
 {
 	uint64_t maximum =
 		tcptuned_sysctl_maximum_before(bpf_map__fd(d->kernel.bpf->maps.meta), which);
@@ -55,7 +55,8 @@ struct tcptuned_window_limits tcptuned_window_limits(const struct tcptuned_daemo
 	return limits;
 }
 
-uint32_t tcptuned_window_max(const struct tcptuned_window_limits *limits, uint32_t configured)
+uint32_t tcptuned_memory_window_max(const struct tcptuned_window_limits *limits,
+				    uint32_t configured)
 {
 	if (configured == TCPTUNED_WINDOW_KERNEL)
 		return limits->window_kernel;
@@ -87,7 +88,7 @@ static uint64_t records_max(void)
 }
 
 /* BPF programs update the record at the same time, so that only the two limits are written. */
-int tcptuned_budget_set(struct tcptuned_daemon *d)
+int tcptuned_memory_budget_set(struct tcptuned_daemon *d)
 {
 	_cleanup_budget_ struct budget *mapped = tcptuned_budget_map(&d->kernel);
 	__u64 total = budget_total(d);
@@ -99,7 +100,7 @@ int tcptuned_budget_set(struct tcptuned_daemon *d)
 	return 0;
 }
 
-bool tcptuned_budget_is_short(const struct tcptuned_daemon *d)
+bool tcptuned_memory_budget_is_short(const struct tcptuned_daemon *d)
 {
 	int fd = bpf_map__fd(d->kernel.bpf->maps.budget);
 	struct budget budget;
@@ -196,7 +197,7 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which,
 				 strerror(-error), consequence);
 }
 
-void tcptuned_buffer_limits_set(struct tcptuned_daemon *d)
+void tcptuned_memory_buffer_limits_set(struct tcptuned_daemon *d)
 {
 	uint32_t receive = buffer_max(SO_RCVBUF);
 	uint32_t send;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Limits of memory: for the windows of one connection, and for all together (the budget). */
-#ifndef TCPTUNED_CORE_MEMORY_LIMITS_H
-#define TCPTUNED_CORE_MEMORY_LIMITS_H
+#ifndef TCPTUNED_APPLY_MEMORY_LIMITS_H
+#define TCPTUNED_APPLY_MEMORY_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,23 +17,24 @@ struct tcptuned_window_limits {
 };
 
 /* @which: TCPTUNED_SYSCTL_TCP_RMEM or _TCP_WMEM */
-struct tcptuned_window_limits tcptuned_window_limits(const struct tcptuned_daemon *d,
-						     enum tcptuned_sysctl which);
+struct tcptuned_window_limits tcptuned_memory_window_limits(const struct tcptuned_daemon *d,
+							    enum tcptuned_sysctl which);
 
 /* The largest window of a policy, in bytes; @configured may be 0 (auto) or TCPTUNED_WINDOW_KERNEL. */
-uint32_t tcptuned_window_max(const struct tcptuned_window_limits *limits, uint32_t configured);
+uint32_t tcptuned_memory_window_max(const struct tcptuned_window_limits *limits,
+				    uint32_t configured);
 
 /* Write the configured budget into its map. Returns 0 or a negative errno. */
-int tcptuned_budget_set(struct tcptuned_daemon *d);
+int tcptuned_memory_budget_set(struct tcptuned_daemon *d);
 
 /* True if connections may be refused memory that others could return. */
-bool tcptuned_budget_is_short(const struct tcptuned_daemon *d);
+bool tcptuned_memory_budget_is_short(const struct tcptuned_daemon *d);
 
 /*
  * Set the maxima of tcp_rmem and net.core.wmem_max to what the windows of the policies need, restore those
  * that are large enough without, and write into each policy's record how large a buffer setsockopt()
  * can make. Logs what it does.
  */
-void tcptuned_buffer_limits_set(struct tcptuned_daemon *d);
+void tcptuned_memory_buffer_limits_set(struct tcptuned_daemon *d);
 
 #endif

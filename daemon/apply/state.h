@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The state of the running daemon, for the files of this folder only. */
-#ifndef TCPTUNED_CORE_STATE_H
-#define TCPTUNED_CORE_STATE_H
+/* The state of the running daemon, for the files of daemon/ and of this folder only. */
+#ifndef TCPTUNED_APPLY_STATE_H
+#define TCPTUNED_APPLY_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,11 +15,11 @@
 #include "config/options.h"
 #include "streams/passive.h"
 #include "kern/kernel.h"
-#include "metrics/collect.h"
+#include "metrics/scrape.h"
 #include "metrics/http.h"
 #include "paths/paths.h"
-#include "policy/compile.h"
-#include "rpc/server.h"
+#include "policy/ruleset.h"
+#include "rpc/control.h"
 
 struct tcptuned_daemon {
 	const struct tcptuned_options *options;

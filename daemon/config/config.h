@@ -15,7 +15,7 @@
 #include <tcptuned/abi/policy.h>
 
 #include "util/error.h"
-#include "util/ip_prefix.h"
+#include "util/prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
 #define TCPTUNED_CONFIG_KEYS 28
@@ -25,6 +25,12 @@
 
 /* congestion_control = auto (bpf/cc_auto.h); no congestion control has this name. */
 #define TCPTUNED_CC_AUTO "auto"
+
+/* Both inclusive; 0 to 0: any. */
+struct tcptuned_ports {
+	uint16_t low;
+	uint16_t high;
+};
 
 /* A [policy] or [policy NAME] section. Only the latter has the conditions. */
 struct tcptuned_policy_config {

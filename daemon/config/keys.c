@@ -345,11 +345,20 @@ static const char *parse_prefixes(const struct tcptuned_key *key, const char *te
 static const char *parse_ports(const struct tcptuned_key *key, const char *text, void *value,
 			       char *buffer)
 {
-	int error = tcptuned_ports_parse(text, value);
+	struct tcptuned_ports *ports = value;
+	unsigned long low, high;
+	char *end;
 
-	if (error == -ERANGE)
+	low = high = strtoul(text, &end, 10);
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		high = strtoul(end + 1, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end)
+		return "is neither a port nor a range of ports";
+	if (!low || high > UINT16_MAX || low > high)
 		return "is not from 1 to 65535, the lower one first";
-	return error ? "is neither a port nor a range of ports" : NULL;
+	ports->low = (uint16_t)low;
+	ports->high = (uint16_t)high;
+	return NULL;
 }
 
 /* Clears the rest of the value, too: values are compared with memcmp(). */
@@ -491,9 +500,9 @@ static void append_names(char *ret, const char *const *names, const char *last)
 	}
 }
 
-void tcptuned_suggest_name(const char *word, const char *const *names, char *ret)
+void tcptuned_key_suggest(const char *word, const char *const *names, char *ret)
 {
-	if (tcptuned_suggest(word, names, NULL, ret))
+	if (tcptuned_text_suggest(word, names, NULL, ret))
 		return;
 	strcpy(ret, "there are ");
 	append_names(ret, names, " and ");

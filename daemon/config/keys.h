@@ -81,7 +81,7 @@ void tcptuned_key_format(const struct tcptuned_key *key, const void *values, cha
 void tcptuned_key_wants(const struct tcptuned_key *key, char *ret);
 
 /* Write "did you mean X?" or a list of @names (NULL at the end) to @ret, of KEY_TEXT bytes. */
-void tcptuned_suggest_name(const char *word, const char *const *names, char *ret);
+void tcptuned_key_suggest(const char *word, const char *const *names, char *ret);
 
 bool tcptuned_key_equal(const struct tcptuned_key *key, const void *a, const void *b);
 

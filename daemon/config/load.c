@@ -36,9 +36,9 @@ struct loading {
 /* ---- messages -------------------------------------------------------------------------- */
 
 /* Fail; printf-like. Evaluates to the negative errno. */
-#define FAIL_LOADING(l, errnum, ...) \
-	((l)->error = tcptuned_fail( \
-		 (l)->err, errnum,   \
+#define FAIL_LOADING(l, errnum, ...)       \
+	((l)->error = tcptuned_error_fill( \
+		 (l)->err, errnum,         \
 		 (errnum) == ENOMEM ? TCPTUNED_EXIT_INTERNAL : TCPTUNED_EXIT_CONFIG, __VA_ARGS__))
 
 /* The end of a path that is too long for a message: it is more telling than the beginning. */
@@ -94,7 +94,7 @@ static size_t key_index(const char *section, const char *name)
 	return i;
 }
 
-bool tcptuned_policy_says(const struct tcptuned_named_policy *policy, const char *name)
+bool tcptuned_config_policy_says(const struct tcptuned_named_policy *policy, const char *name)
 {
 	return policy->origin[key_index("policy", name)][0];
 }
@@ -154,7 +154,7 @@ static int fail_unknown_section(struct loading *l, const char *name)
 		assert(section + 1 < tcptuned_sections + ARRAY_SIZE(names));
 		names[section - tcptuned_sections] = section->name;
 	}
-	tcptuned_suggest_name(name, names, suggestion);
+	tcptuned_key_suggest(name, names, suggestion);
 	return fail_here(l, "\"%.60s\": no such section; %s", name, suggestion);
 }
 
@@ -197,7 +197,7 @@ static int fail_unknown_key(struct loading *l, const char *name)
 	if (elsewhere)
 		return fail_here(l, "%s.%s: no such key; %s belongs in [%s]", l->section, name,
 				 name, elsewhere->section);
-	tcptuned_suggest_name(name, names, suggestion);
+	tcptuned_key_suggest(name, names, suggestion);
 	return fail_here(l, "\"%.60s\" in [%s]: no such key; %s", name, l->section, suggestion);
 }
 
@@ -327,7 +327,7 @@ static ssize_t read_text(const char *path, char **ret_text, const char **ret_rem
 	file = fopen(path, "re");
 	if (!file) {
 		*ret_remedy = errno == ENOENT ? "write it or name another"
-					      : tcptuned_remedy_to_read(errno);
+					      : tcptuned_error_remedy_to_read(errno);
 		return -errno;
 	}
 	*ret_remedy = "free some memory";

@@ -35,7 +35,7 @@ int tcptuned_config_load_shared(const char *path, const char *const *set,
 				struct tcptuned_error *err);
 
 /* True if the section of @policy sets the key @name of [policy], and does not inherit it. */
-bool tcptuned_policy_says(const struct tcptuned_named_policy *policy, const char *name);
+bool tcptuned_config_policy_says(const struct tcptuned_named_policy *policy, const char *name);
 
 /* The policy of that name, or NULL. */
 struct tcptuned_named_policy *tcptuned_config_policy(const struct tcptuned_config *config,

@@ -15,7 +15,8 @@ static bool is_argument_optional(const struct tcptuned_option *option)
 	return option->argument && option->argument[0] == '[';
 }
 
-void tcptuned_parser_add(struct tcptuned_parser *parser, const struct tcptuned_option *option)
+void tcptuned_option_parser_add(struct tcptuned_parser *parser,
+				const struct tcptuned_option *option)
 {
 	struct option *entry = &parser->longs[parser->len];
 
@@ -31,15 +32,15 @@ void tcptuned_parser_add(struct tcptuned_parser *parser, const struct tcptuned_o
 			entry->has_arg, "::");
 }
 
-void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, const char *order,
-			  const struct tcptuned_option *options)
+void tcptuned_option_parser_init(struct tcptuned_parser *parser, const char *command,
+				 const char *order, const struct tcptuned_option *options)
 {
 	memset(parser, 0, sizeof(*parser));
 	parser->command = command;
 	/* With the colon, getopt_long() distinguishes a missing argument from an unknown option. */
 	snprintf(parser->letters, sizeof(parser->letters), "%s:", order);
 	for (; options->name; options++)
-		tcptuned_parser_add(parser, options);
+		tcptuned_option_parser_add(parser, options);
 	opterr = 0;
 	optind = 0; /* 0, not 1, resets getopt_long() (getopt(3), notes of glibc). */
 }
@@ -64,7 +65,7 @@ static int fail_unknown(const struct tcptuned_parser *parser, const char *word,
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 		for (size_t i = 0; i < parser->len; i++)
 			names[i] = parser->options[i]->name;
-		nearest = tcptuned_nearest(name, names);
+		nearest = tcptuned_text_nearest(name, names);
 	}
 	if (nearest)
 		return USAGE(err, "%.100s: no such option; did you mean --%s?", word, nearest);
@@ -88,8 +89,8 @@ static int fail_getopt(const struct tcptuned_parser *parser, int value, const ch
 		     parser->options[i]->name);
 }
 
-int tcptuned_parser_next(struct tcptuned_parser *parser, int argc, char **argv, int *ret,
-			 struct tcptuned_error *err)
+int tcptuned_option_parser_next(struct tcptuned_parser *parser, int argc, char **argv, int *ret,
+				struct tcptuned_error *err)
 {
 	int value = getopt_long(argc, argv, parser->letters, parser->longs, NULL);
 
@@ -124,10 +125,10 @@ void tcptuned_option_print(FILE *out, const struct tcptuned_option *option)
 	else if (option->argument)
 		fprintf(out, "=%s", option->argument);
 	fputc('\n', out);
-	tcptuned_print_wrapped(out, "          ", option->help);
+	tcptuned_text_print_wrapped(out, "          ", option->help);
 }
 
-void tcptuned_print_man_name(FILE *out, const char *name)
+void tcptuned_option_print_man_name(FILE *out, const char *name)
 {
 	for (; *name; name++)
 		fprintf(out, "%s%c", *name == '-' ? "\\" : "", *name);
@@ -139,7 +140,7 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
 	if (option->letter)
 		fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
 	fputs("\\fB\\-\\-", out);
-	tcptuned_print_man_name(out, option->name);
+	tcptuned_option_print_man_name(out, option->name);
 	fputs("\\fR", out);
 	if (is_argument_optional(option))
 		fprintf(out, "[=\\fI%.*s\\fR]", (int)strlen(option->argument) - 2,
@@ -236,9 +237,9 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 	struct tcptuned_parser parser;
 	int which, error;
 
-	tcptuned_parser_init(&parser, "tcptuned", "+", entries);
+	tcptuned_option_parser_init(&parser, "tcptuned", "+", entries);
 	do {
-		error = tcptuned_parser_next(&parser, argc, argv, &which, err);
+		error = tcptuned_option_parser_next(&parser, argc, argv, &which, err);
 		if (!error && which >= 0)
 			error = set_option(&options, which, err);
 		if (error)

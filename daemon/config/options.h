@@ -32,22 +32,23 @@ struct tcptuned_parser {
  * Prepare to parse @options, which an entry without a name ends. @order: "+" ends at the first
  * argument that is no option, "" lets options follow arguments.
  */
-void tcptuned_parser_init(struct tcptuned_parser *parser, const char *command, const char *order,
-			  const struct tcptuned_option *options);
+void tcptuned_option_parser_init(struct tcptuned_parser *parser, const char *command,
+				 const char *order, const struct tcptuned_option *options);
 
 /* Accept one more option, which gets the next index. */
-void tcptuned_parser_add(struct tcptuned_parser *parser, const struct tcptuned_option *option);
+void tcptuned_option_parser_add(struct tcptuned_parser *parser,
+				const struct tcptuned_option *option);
 
 /* Parse the next option: its index goes to @ret (-1: none is left), its argument to optarg. */
-int tcptuned_parser_next(struct tcptuned_parser *parser, int argc, char **argv, int *ret,
-			 struct tcptuned_error *err);
+int tcptuned_option_parser_next(struct tcptuned_parser *parser, int argc, char **argv, int *ret,
+				struct tcptuned_error *err);
 
 /* Print an option for --help, or for a manual page in man(7) markup. */
 void tcptuned_option_print(FILE *out, const struct tcptuned_option *option);
 void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option);
 
 /* Print @name with its hyphens as roff's minus, \-. */
-void tcptuned_print_man_name(FILE *out, const char *name);
+void tcptuned_option_print_man_name(FILE *out, const char *name);
 
 /* Append the argument of a --set to @set, of TCPTUNED_SET_MAX and a NULL. */
 int tcptuned_options_add_set(const char **set, const char *text, struct tcptuned_error *err);

@@ -94,10 +94,10 @@ static void print_example_key(FILE *out, const struct tcptuned_key *key)
 	char wants[KEY_TEXT], line[KEY_TEXT + 8];
 
 	fputc('\n', out);
-	tcptuned_print_wrapped(out, "# ", key->help);
+	tcptuned_text_print_wrapped(out, "# ", key->help);
 	tcptuned_key_wants(key, wants);
 	snprintf(line, sizeof(line), "Takes %s.", wants);
-	tcptuned_print_wrapped(out, "# ", line);
+	tcptuned_text_print_wrapped(out, "# ", line);
 	if (!key->live)
 		fputs("# Read at the start only.\n", out);
 	fprintf(out, "#%s%s = %s\n", strcmp(key->section, NAMED_POLICY) ? "" : " ", key->name,
@@ -113,7 +113,7 @@ void tcptuned_config_print_example(FILE *out)
 	      out);
 	for_each_section (section) {
 		fputc('\n', out);
-		tcptuned_print_wrapped(out, "# ", section->help);
+		tcptuned_text_print_wrapped(out, "# ", section->help);
 		fprintf(out, "%s[%s]\n", strcmp(section->name, NAMED_POLICY) ? "" : "# ",
 			section->name);
 		for_each_key (key)

@@ -100,8 +100,8 @@ int tcptuned_column_parse(const char *what, const char *name, const struct tcptu
 	for (size_t i = 0; i < ARRAY_SIZE(tcptuned_columns); i++)
 		names[i] = tcptuned_columns[i].name;
 	return USAGE(err, "%s: there is no column %.60s; %s", what, name,
-		     tcptuned_suggest(name, names, "tcptunectl flows --help lists all",
-				      suggestion));
+		     tcptuned_text_suggest(name, names, "tcptunectl flows --help lists all",
+					   suggestion));
 }
 
 __u64 tcptuned_column_number(const struct tcptuned_column *column,

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "flows/names.h"
+#include "flows/words.h"
 #include "flows/top.h"
 #include "kern/kernel.h"
 #include "util/error.h"

@@ -30,7 +30,7 @@ static void compile_prefix(const struct tcptuned_prefix *from, struct readout_pr
 {
 	memcpy(ret->word, from->address, sizeof(ret->word));
 	memset(ret->mask, 0xff, sizeof(ret->mask));
-	tcptuned_mask_address((__u8 *)ret->mask, from->length);
+	tcptuned_prefix_mask((__u8 *)ret->mask, from->length);
 }
 
 /* The part of @filter that the kernel applies: all but policy and congestion control. */
@@ -48,15 +48,15 @@ static void compile_filter(const struct tcptuned_filter *filter, struct readout_
 	ret->given = 1;
 }
 
-bool tcptuned_filter_matches(const struct tcptuned_filter *filter,
-			     const struct tcptuned_flow_record *r, const char *policy)
+bool tcptuned_scan_matches(const struct tcptuned_filter *filter,
+			   const struct tcptuned_flow_record *r, const char *policy)
 {
 	struct readout_filter compiled;
 	__u32 local[4], remote[4];
 
 	compile_filter(filter, &compiled);
-	tcptuned_map_address(local, r->family, r->local);
-	tcptuned_map_address(remote, r->family, r->remote);
+	tcptuned_prefix_map_address(local, r->family, r->local);
+	tcptuned_prefix_map_address(remote, r->family, r->remote);
 	return readout_matches(&compiled, local, remote, r->local_port, r->remote_port, r->netns) &&
 	       (!filter->policy[0] || !strcmp(filter->policy, policy)) &&
 	       (!filter->congestion_control[0] ||
@@ -193,8 +193,8 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 	return error;
 }
 
-int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
-		     const struct tcptuned_filter *filter, struct tcptuned_error *err)
+int tcptuned_scan(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
+		  const struct tcptuned_filter *filter, struct tcptuned_error *err)
 {
 	int error = read_all(flows, kernel, filter);
 

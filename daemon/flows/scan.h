@@ -8,7 +8,7 @@
 #include "flows/top.h"
 #include "kern/kernel.h"
 #include "util/error.h"
-#include "util/ip_prefix.h"
+#include "util/prefix.h"
 
 /* A connection has to match every field; 0, ::/0 and "" match all. */
 struct tcptuned_filter {
@@ -23,8 +23,8 @@ struct tcptuned_filter {
 };
 
 /* True if @record matches. @policy: the name of its policy. */
-bool tcptuned_filter_matches(const struct tcptuned_filter *filter,
-			     const struct tcptuned_flow_record *record, const char *policy);
+bool tcptuned_scan_matches(const struct tcptuned_filter *filter,
+			   const struct tcptuned_flow_record *record, const char *policy);
 
 /*
  * Read into @flows the sums about all connections, and those connections that come first in its
@@ -37,7 +37,7 @@ bool tcptuned_filter_matches(const struct tcptuned_filter *filter,
  *
  * Returns 0 or a negative errno; -ENOENT: there is no iterator, -EPROTO: another build's records.
  */
-int tcptuned_readout(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
-		     const struct tcptuned_filter *filter, struct tcptuned_error *err);
+int tcptuned_scan(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
+		  const struct tcptuned_filter *filter, struct tcptuned_error *err);
 
 #endif

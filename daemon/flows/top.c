@@ -57,7 +57,7 @@ static void sort_and_cut(struct tcptuned_flows *flows)
 static void make_printable(char name[TCPTUNED_CC_NAME_MAX])
 {
 	name[TCPTUNED_CC_NAME_MAX - 1] = '\0';
-	tcptuned_make_printable(name);
+	tcptuned_text_make_printable(name);
 }
 
 /* Checks every field that is used as an index or as a string. */

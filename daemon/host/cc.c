@@ -13,7 +13,7 @@
 #include "host/sysctl.h"
 #include "util/cleanup.h"
 
-void tcptuned_congestion_offered(char ret[static TCPTUNED_CONGESTION_NAMES])
+void tcptuned_cc_offered(char ret[static TCPTUNED_CONGESTION_NAMES])
 {
 	ret[0] = ' ';
 	if (tcptuned_sysctl_read("net.ipv4.tcp_available_congestion_control", ret + 1,
@@ -23,7 +23,7 @@ void tcptuned_congestion_offered(char ret[static TCPTUNED_CONGESTION_NAMES])
 		strcat(ret, " ");
 }
 
-bool tcptuned_congestion_is_offered(const char *offered, const char *name)
+bool tcptuned_cc_is_offered(const char *offered, const char *name)
 {
 	char word[TCPTUNED_CC_NAME_MAX + 2];
 
@@ -31,12 +31,12 @@ bool tcptuned_congestion_is_offered(const char *offered, const char *name)
 	return strstr(offered, word);
 }
 
-bool tcptuned_congestion_is_chosen(const char *name)
+bool tcptuned_cc_is_chosen(const char *name)
 {
 	return strcmp(name, "cubic") && strcmp(name, "reno");
 }
 
-int tcptuned_congestion_load(const char *name)
+int tcptuned_cc_load(const char *name)
 {
 	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 

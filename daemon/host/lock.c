@@ -32,7 +32,7 @@ int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *er
 	return 0;
 }
 
-int tcptuned_check_directory(const char *key, const char *path, struct tcptuned_error *err)
+int tcptuned_host_check_directory(const char *key, const char *path, struct tcptuned_error *err)
 {
 	struct stat st;
 
@@ -52,18 +52,18 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 	int error;
 
 	if (mkdir(directory, 0755) && errno != EEXIST)
-		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL,
-					      "tcptuned.runtime_directory", directory, "made");
+		return tcptuned_error_to_write(err, TCPTUNED_EXIT_INTERNAL,
+					       "tcptuned.runtime_directory", directory, "made");
 	/* A process that can replace the lock could start a second daemon. */
-	error = tcptuned_check_directory("tcptuned.runtime_directory", directory, err);
+	error = tcptuned_host_check_directory("tcptuned.runtime_directory", directory, err);
 	if (error)
 		return error;
 	snprintf(path, sizeof(path), "%s/lock", directory);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
 		  0600); /* only root may lock it */
 	if (fd < 0)
-		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL,
-					      "tcptuned.runtime_directory", path, "opened");
+		return tcptuned_error_to_write(err, TCPTUNED_EXIT_INTERNAL,
+					       "tcptuned.runtime_directory", path, "opened");
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		if (pread(fd, pid, sizeof(pid) - 1, 0) < 0)
 			pid[0] = '\0';

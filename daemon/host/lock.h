@@ -12,7 +12,7 @@
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err);
 
 /* Fails with -EPERM unless root alone may write to @path, a directory, which @key names. */
-int tcptuned_check_directory(const char *key, const char *path, struct tcptuned_error *err);
+int tcptuned_host_check_directory(const char *key, const char *path, struct tcptuned_error *err);
 
 /*
  * Take the lock of the BPF file system, which daemons with other runtime directories share. It is on

@@ -14,7 +14,7 @@
 	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_NET_ADMIN) | BIT(CAP_SYS_ADMIN) | \
 	 BIT(CAP_SYS_PTRACE))
 
-int tcptuned_drop_privileges(struct tcptuned_error *err)
+int tcptuned_privileges_drop(struct tcptuned_error *err)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2];

@@ -57,7 +57,7 @@ static void run_here(void *ctx)
 	}
 }
 
-int tcptuned_iterate(const struct bpf_link *link, struct tcptuned_adoption *ret)
+int tcptuned_iterator_run(const struct bpf_link *link, struct tcptuned_adoption *ret)
 {
 	struct tcptuned_netns_missed missed = {0};
 	struct tcptuned_adoption sums = {0};

@@ -15,6 +15,6 @@
  * adopt_flows has to run before the default congestion control is changed: a connection
  * that has the default has made no choice. recall_flows does nothing before Linux 6.12.
  */
-int tcptuned_iterate(const struct bpf_link *link, struct tcptuned_adoption *ret);
+int tcptuned_iterator_run(const struct bpf_link *link, struct tcptuned_adoption *ret);
 
 #endif

@@ -169,7 +169,7 @@ static int load_programs(struct tcptuned_kernel *k, int cgroup_fd, bool with_map
 static int load_cc_with(const struct tcptuned_kernel *k, struct bpf_object **ret,
 			enum tcptuned_cc cc, uint32_t map_flags)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = tcptuned_cc_name(cc));
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = tcptuned_pins_cc_name(cc));
 	size_t size;
 	const void *elf = ccs[cc].elf_bytes(&size);
 	struct bpf_object *object = bpf_object__open_mem(elf, size, &opts);
@@ -178,8 +178,8 @@ static int load_cc_with(const struct tcptuned_kernel *k, struct bpf_object **ret
 
 	if (!object)
 		return -errno;
-	error = bpf_map__set_map_flags(bpf_object__find_map_by_name(object, tcptuned_cc_name(cc)),
-				       map_flags);
+	error = bpf_map__set_map_flags(
+		bpf_object__find_map_by_name(object, tcptuned_pins_cc_name(cc)), map_flags);
 	bpf_object__for_each_map (map, object) {
 		shared = bpf_object__find_map_by_name(k->bpf->obj, bpf_map__name(map));
 		if (shared && !bpf_map__is_internal(map) && !error)
@@ -366,12 +366,12 @@ static void attach_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc,
 		unregister_cc(k, cc);
 		return;
 	}
-	error = register_cc(k, cc, bpf_object__find_map_by_name(object, tcptuned_cc_name(cc)));
+	error = register_cc(k, cc, bpf_object__find_map_by_name(object, tcptuned_pins_cc_name(cc)));
 	if (error == -EEXIST)
 		snprintf(r->why_not, sizeof(r->why_not),
 			 "%s could not be registered: a congestion control of the name %s is there "
 			 "already, see bpftool struct_ops show",
-			 ccs[cc].what, tcptuned_cc_name(cc));
+			 ccs[cc].what, tcptuned_pins_cc_name(cc));
 	else if (error)
 		snprintf(r->why_not, sizeof(r->why_not), "%s could not be registered (%s)",
 			 ccs[cc].what, strerror(-error));
@@ -409,7 +409,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_c
 	 * Old records are released by the iterator that can read them, after the programs that write
 	 * them have gone. Those that run now tune nothing before they have policies.
 	 */
-	tcptuned_iterate(release, NULL);
+	tcptuned_iterator_run(release, NULL);
 	for (int i = 0; i < TCPTUNED_CCS; i++)
 		attach_cc(k, i, cc[i]);
 	meta->abi = TCPTUNED_ABI;
@@ -494,8 +494,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	if (error)
 		return error;
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
-		return tcptuned_fail_to_write(err, TCPTUNED_EXIT_NOT_PERMITTED, "tcptuned.bpffs",
-					      k->pin_dir, "made");
+		return tcptuned_error_to_write(err, TCPTUNED_EXIT_NOT_PERMITTED, "tcptuned.bpffs",
+					       k->pin_dir, "made");
 	error = tcptuned_pins_open(k, true);
 	if (error)
 		return maps_failed(err, -error);

@@ -271,7 +271,7 @@ int tcptuned_pins_remove(const struct tcptuned_kernel *k)
 
 /* ---- congestion controls -------------------------------------------------------------- */
 
-const char *tcptuned_cc_name(enum tcptuned_cc cc)
+const char *tcptuned_pins_cc_name(enum tcptuned_cc cc)
 {
 	return cc_names[cc];
 }

@@ -43,7 +43,7 @@ int tcptuned_pins_make(const struct tcptuned_kernel *k, struct bpf_object *const
 int tcptuned_pins_remove(const struct tcptuned_kernel *k);
 
 /* Of the congestion control itself and its registration; its programs are others. */
-const char *tcptuned_cc_name(enum tcptuned_cc cc);
+const char *tcptuned_pins_cc_name(enum tcptuned_cc cc);
 void tcptuned_pins_open_cc(struct tcptuned_kernel *k);
 bool tcptuned_pins_have_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc);
 void tcptuned_pins_remove_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc);

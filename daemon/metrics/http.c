@@ -18,7 +18,7 @@
 
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/ip_prefix.h"
+#include "util/prefix.h"
 
 #define CONNECTIONS_MAX	  64	      /* at a time; others wait in the kernel's queue */
 #define REQUEST_MS	  5000	      /* for a request to arrive */
@@ -90,7 +90,7 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 	fd = listen_on(address, ret_elsewhere);
 	freeaddrinfo(address);
 	if (fd < 0)
-		return tcptuned_fail(
+		return tcptuned_error_fill(
 			error, -fd, fd == -EADDRINUSE ? TCPTUNED_EXIT_IN_USE : TCPTUNED_EXIT_CONFIG,
 			"metrics: cannot listen on port %u of %s: %s; choose another with address= "
 			"or port= in [metrics], or let systemd open it (tcptuned.socket)",
@@ -225,9 +225,9 @@ static bool is_loopback(const struct sockaddr *client)
 	const struct sockaddr_in *in = (const void *)client;
 	struct in6_addr a;
 
-	tcptuned_map_address(&a, client->sa_family,
-			     client->sa_family == AF_INET ? (const void *)&in->sin_addr
-							  : &in6->sin6_addr);
+	tcptuned_prefix_map_address(&a, client->sa_family,
+				    client->sa_family == AF_INET ? (const void *)&in->sin_addr
+								 : &in6->sin6_addr);
 	return IN6_IS_ADDR_LOOPBACK(&a) || (IN6_IS_ADDR_V4MAPPED(&a) && a.s6_addr[12] == 127);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "flows/names.h"
+#include "flows/words.h"
 #include "util/array.h"
 
 /* ---- Prometheus' text format, version 0.0.4 --------------------------------------------- */

@@ -154,7 +154,7 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 	if (mkdir(paths->directory, 0700) && errno != EEXIST)
 		return FAIL(err, EIO, INTERNAL, STATE_DIRECTORY ": %s cannot be made: %s",
 			    paths->directory, strerror(errno));
-	error = tcptuned_check_directory(STATE_DIRECTORY, paths->directory, err) ?:
+	error = tcptuned_host_check_directory(STATE_DIRECTORY, paths->directory, err) ?:
 		tcptuned_pathdb_open(&db, paths->file, LIMIT_MS, err) ?:
 		access(paths, db, err);
 	tcptuned_pathdb_close(db);
@@ -358,7 +358,7 @@ static void forget_row(void *ctx, const struct tcptuned_path_key *key,
 {
 	struct forgetting *f = ctx;
 
-	if (!f->prefix || tcptuned_prefix_overlap(key, f->prefix))
+	if (!f->prefix || tcptuned_path_key_overlap(key, f->prefix))
 		f->in_map += !bpf_map_delete_elem(f->map_fd, key);
 }
 
@@ -372,7 +372,7 @@ static int forget_levels(const struct forgetting *f, struct tcptuned_error *err)
 		return 0;
 	error = tcptuned_streams_memory_read(f->streams_fd, &rows, &len, err);
 	for (size_t i = 0; i < len && !error; i++)
-		if (!f->prefix || tcptuned_prefix_overlap(&rows[i].key.host, f->prefix))
+		if (!f->prefix || tcptuned_path_key_overlap(&rows[i].key.host, f->prefix))
 			bpf_map_delete_elem(f->streams_fd, &rows[i].key);
 	return error;
 }
@@ -406,7 +406,7 @@ static int forget_in_file(struct forgetting *f, const char *directory, const cha
 
 	if (access(file, F_OK) && errno == ENOENT)
 		return forget_in_maps(f, err);
-	error = tcptuned_check_directory(STATE_DIRECTORY, directory, err) ?:
+	error = tcptuned_host_check_directory(STATE_DIRECTORY, directory, err) ?:
 		tcptuned_pathdb_open(&db, file, LIMIT_MS, err) ?:
 		tcptuned_pathdb_begin(db, err) ?:
 		tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err) ?:
@@ -454,8 +454,8 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 	return check_removal(file, tcptuned_pathdb_remove_damaged(file), err);
 }
 
-int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
-				 struct tcptuned_error *err)
+int tcptuned_paths_forget_as_daemon(const struct tcptuned_config *config, const char *prefix,
+				    struct tcptuned_error *err)
 {
 	struct tcptuned_kernel kernel;
 	unsigned int count;

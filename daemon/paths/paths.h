@@ -65,7 +65,7 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 			  const char *prefix, unsigned int *ret_count, struct tcptuned_error *err);
 
 /* --forget-paths. */
-int tcptuned_daemon_forget_paths(const struct tcptuned_config *config, const char *prefix,
-				 struct tcptuned_error *err);
+int tcptuned_paths_forget_as_daemon(const struct tcptuned_config *config, const char *prefix,
+				    struct tcptuned_error *err);
 
 #endif

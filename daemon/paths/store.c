@@ -140,11 +140,11 @@ int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret)
 
 	if (tcptuned_prefix_of(text, &prefix))
 		return -EINVAL;
-	tcptuned_path_key_of(&prefix, ret);
+	tcptuned_prefix_path_key(&prefix, ret);
 	return 0;
 }
 
-void tcptuned_prefix_format(const struct tcptuned_path_key *key, char ret[TCPTUNED_PREFIX_TEXT])
+void tcptuned_path_key_format(const struct tcptuned_path_key *key, char ret[TCPTUNED_PREFIX_TEXT])
 {
 	char address[INET6_ADDRSTRLEN] = "?";
 
@@ -152,7 +152,7 @@ void tcptuned_prefix_format(const struct tcptuned_path_key *key, char ret[TCPTUN
 	snprintf(ret, TCPTUNED_PREFIX_TEXT, "%s/%u", address, key->prefix_len);
 }
 
-bool tcptuned_prefix_overlap(const struct tcptuned_path_key *a, const struct tcptuned_path_key *b)
+bool tcptuned_path_key_overlap(const struct tcptuned_path_key *a, const struct tcptuned_path_key *b)
 {
 	return a->family == b->family &&
 	       tcptuned_prefix_covers(a->prefix, MIN(a->prefix_len, b->prefix_len), b->prefix);
@@ -333,7 +333,7 @@ static bool read_level(sqlite3_stmt *stmt, struct tcptuned_streams_key *key,
 		return false;
 	key->host.netns_cookie = read_number(stmt, 1, INT64_MAX);
 	strcpy(key->congestion_control, name);
-	tcptuned_make_printable(key->congestion_control);
+	tcptuned_text_make_printable(key->congestion_control);
 	key->receives = (__u32)read_number(stmt, 3, 1);
 	key->streams = (__u32)read_number(stmt, 4, TCPTUNED_STREAMS_MAX);
 	LEVEL_INTEGERS(READ_INTEGER)
@@ -393,7 +393,7 @@ static int bind_key(struct tcptuned_pathdb *db, sqlite3_stmt *stmt,
 {
 	char prefix[TCPTUNED_PREFIX_TEXT];
 
-	tcptuned_prefix_format(key, prefix);
+	tcptuned_path_key_format(key, prefix);
 	sqlite3_bind_text(stmt, 1, prefix, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)key->netns_cookie);
 	sqlite3_bind_text(stmt, 3, key->netns_cookie ? db->boot : "", -1, SQLITE_STATIC);
@@ -435,14 +435,14 @@ int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_
 	return put(db, stmt, err);
 }
 
-/* The SQL function overlaps(prefix): tcptuned_prefix_overlap() with the prefix to be forgotten. */
+/* The SQL function overlaps(prefix): tcptuned_path_key_overlap() with the prefix to be forgotten. */
 static void sql_overlaps(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	const char *text = (const char *)sqlite3_value_text(argv[0]);
 	struct tcptuned_path_key key;
 
 	sqlite3_result_int(ctx, text && !tcptuned_path_key_parse(text, &key) &&
-					tcptuned_prefix_overlap(&key, sqlite3_user_data(ctx)));
+					tcptuned_path_key_overlap(&key, sqlite3_user_data(ctx)));
 }
 
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,

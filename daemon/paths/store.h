@@ -13,7 +13,7 @@
 #include <tcptuned/algo/path.h>
 
 #include "util/error.h"
-#include "util/ip_prefix.h"
+#include "util/prefix.h"
 
 struct tcptuned_pathdb;
 
@@ -69,9 +69,10 @@ int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_pat
 /* Parse "192.0.2.0/24" or "2001:db8::/48"; an address is a prefix of full length. 0 or -EINVAL. */
 int tcptuned_path_key_parse(const char *text, struct tcptuned_path_key *ret);
 
-void tcptuned_prefix_format(const struct tcptuned_path_key *key, char ret[TCPTUNED_PREFIX_TEXT]);
+void tcptuned_path_key_format(const struct tcptuned_path_key *key, char ret[TCPTUNED_PREFIX_TEXT]);
 
 /* True if one of the two prefixes contains the other, in whatever network namespaces. */
-bool tcptuned_prefix_overlap(const struct tcptuned_path_key *a, const struct tcptuned_path_key *b);
+bool tcptuned_path_key_overlap(const struct tcptuned_path_key *a,
+			       const struct tcptuned_path_key *b);
 
 #endif

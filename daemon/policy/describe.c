@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/compile.h"
+#include "policy/ruleset.h"
 
 /* Finish the @text that @out writes. Returns it, or NULL. */
 static char *finish(FILE *out, char *const *text)
@@ -39,14 +39,14 @@ static void add_prefix(FILE *out, const char *what, const __u8 *address, unsigne
 	if (!length && !not_ipv4)
 		return;
 	memcpy(prefix.address, address, sizeof(prefix.address));
-	tcptuned_mask_address(prefix.address, length);
+	tcptuned_prefix_mask(prefix.address, length);
 	prefix.ipv4 = length >= 96 && tcptuned_address_is_ipv4(prefix.address);
 	tcptuned_prefix_print(&prefix, text);
 	add_condition(out, what, text);
 }
 
-char *tcptuned_rule_format(const struct tcptuned_rule *rule, const __u8 remote[16],
-			   const char *cgroup)
+char *tcptuned_describe_rule(const struct tcptuned_rule *rule, const __u8 remote[16],
+			     const char *cgroup)
 {
 	char *text, number[32];
 	size_t size;
@@ -76,7 +76,7 @@ static void add_prefixes(FILE *out, const char *what, const struct tcptuned_pref
 	add_condition(out, what, text);
 }
 
-char *tcptuned_conditions_format(const struct tcptuned_named_policy *named)
+char *tcptuned_describe_conditions(const struct tcptuned_named_policy *named)
 {
 	char *text;
 	size_t size;

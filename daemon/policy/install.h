@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "kern/kernel.h"
-#include "policy/compile.h"
+#include "policy/ruleset.h"
 
 /*
  * Compile @policies and install them for connections made from now on. The last step is atomic, and

@@ -27,8 +27,8 @@ static void find_prefix(const struct tcptuned_request *request, struct tcptuned_
 	struct tcptuned_prefix prefix = request->filter.address;
 
 	prefix.length = prefix.ipv4 ? 128 - 32 + PATH_IPV4_PREFIX : PATH_IPV6_PREFIX;
-	tcptuned_mask_address(prefix.address, prefix.length);
-	tcptuned_path_key_of(&prefix, ret);
+	tcptuned_prefix_mask(prefix.address, prefix.length);
+	tcptuned_prefix_path_key(&prefix, ret);
 	ret->netns_cookie = request->netns_cookie;
 }
 
@@ -46,7 +46,7 @@ static void set_congestion_control(json_t *object, const struct tcptuned_source 
 	tunes = policy.cc_auto && policy.mode == TCPTUNED_TUNE;
 	if (policy.congestion_control[0])
 		set_text(object, "congestion_control", policy.congestion_control);
-	else if (tunes && !tcptuned_congestion_is_chosen(name) && policy.cc_random_loss[0] &&
+	else if (tunes && !tcptuned_cc_is_chosen(name) && policy.cc_random_loss[0] &&
 		 path_tried(path, now_s, source->config->paths_expire_s) == RANDOM_LOSS_KEPT)
 		set_text(object, "congestion_control", policy.cc_random_loss);
 	else if (name[0])
@@ -72,7 +72,7 @@ static void set_path(json_t *object, const struct tcptuned_source *source,
 {
 	char prefix[TCPTUNED_PREFIX_TEXT];
 
-	tcptuned_prefix_format(key, prefix);
+	tcptuned_path_key_format(key, prefix);
 	set_text(object, "prefix", prefix);
 	set_number(object, "connections", path->connections);
 	set_number(object, "age_s", path_age_s(path->updated_s, now_s));
@@ -107,7 +107,7 @@ static int add_streams(json_t *object, const struct tcptuned_source *source,
 	int error = tcptuned_streams_memory_read(bpf_map__fd(source->kernel->bpf->maps.streams),
 						 &rows, &len, err);
 
-	tcptuned_path_key_of(&request->filter.address, &host);
+	tcptuned_prefix_path_key(&request->filter.address, &host);
 	host.netns_cookie = request->netns_cookie;
 	for (size_t i = 0; !error && i < len; i += together) {
 		together = tcptuned_streams_memory_together(&rows[i], len - i);
@@ -117,7 +117,7 @@ static int add_streams(json_t *object, const struct tcptuned_source *source,
 	return error;
 }
 
-int tcptuned_handle_advise(const struct tcptuned_source *source,
+int tcptuned_advice_handle(const struct tcptuned_source *source,
 			   const struct tcptuned_request *request, FILE *out,
 			   struct tcptuned_error *err)
 {

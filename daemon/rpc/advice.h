@@ -4,6 +4,6 @@
 
 #include "rpc/request.h"
 
-tcptuned_handler tcptuned_handle_advise;
+tcptuned_handler tcptuned_advice_handle;
 
 #endif

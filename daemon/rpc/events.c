@@ -7,7 +7,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "flows/names.h"
+#include "flows/words.h"
 #include "kern/totals.h"
 #include "rpc/events.h"
 #include "rpc/json.h"
@@ -80,7 +80,7 @@ static void set_numbers(json_t *object, const struct kind *kind, const struct tc
 	if (!kind->a && !kind->b) {
 		memcpy(name, &a, sizeof(a));
 		memcpy(name + sizeof(a), &b, sizeof(b));
-		tcptuned_make_printable(name);
+		tcptuned_text_make_printable(name);
 		set_text(object, "congestion_control", name);
 		snprintf(text, sizeof(text), kind->text, name);
 	} else if (kind->text) {
@@ -116,7 +116,7 @@ bool tcptuned_event_matches(const struct tcptuned_event *event,
 {
 	struct tcptuned_flow_record record = make_record(event);
 
-	return tcptuned_filter_matches(filter, &record, "");
+	return tcptuned_scan_matches(filter, &record, "");
 }
 
 json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *policy,

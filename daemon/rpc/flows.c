@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "flows/names.h"
+#include "flows/words.h"
 #include "flows/scan.h"
 #include "policy/lookup.h"
 #include "rpc/json.h"
@@ -154,7 +154,7 @@ static json_t *trial_object(const struct random_loss *l)
 	return trial;
 }
 
-json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
+json_t *tcptuned_flow_json(const struct tcptuned_flow_record *record, const char *policy,
 			   const char *rule)
 {
 	struct tcptuned_ends ends = tcptuned_flow_ends(record);
@@ -188,7 +188,7 @@ static bool is_wanted(const void *ctx, const struct tcptuned_flow_record *record
 	char name[TCPTUNED_POLICY_NAME_MAX];
 
 	tcptuned_policy_name(choice->source->kernel, record->flow.policy, name);
-	return tcptuned_filter_matches(&choice->request->filter, record, name);
+	return tcptuned_scan_matches(&choice->request->filter, record, name);
 }
 
 static int compare(const void *ctx, const struct tcptuned_flow_record *a,
@@ -219,7 +219,7 @@ static int read_flows(const struct tcptuned_source *source, const struct tcptune
 		ret->choice.wanted = is_wanted;
 	if (request->sort || request->reverse)
 		ret->choice.order = compare;
-	error = tcptuned_readout(ret, source->kernel, filter, err);
+	error = tcptuned_scan(ret, source->kernel, filter, err);
 	ret->choice.ctx = NULL;
 	if (error)
 		tcptuned_flows_free(ret);
@@ -234,12 +234,12 @@ static void print_flow(const struct tcptuned_source *source, const struct tcptun
 
 	tcptuned_policy_name(source->kernel, record->flow.policy, name);
 	if (request->rules)
-		rule = tcptuned_source_rule(source, record, name);
-	tcptuned_json_print(out, tcptuned_json_flow(record, name, rule));
+		rule = tcptuned_policy_rule(source, record, name);
+	tcptuned_json_print(out, tcptuned_flow_json(record, name, rule));
 }
 
 /* Only one of possibly thousands of connections at a time is a JSON tree in memory. */
-int tcptuned_handle_flows(const struct tcptuned_source *source,
+int tcptuned_flows_handle(const struct tcptuned_source *source,
 			  const struct tcptuned_request *request, FILE *out,
 			  struct tcptuned_error *err)
 {

@@ -5,10 +5,10 @@
 #include "rpc/json.h"
 #include "rpc/request.h"
 
-tcptuned_handler tcptuned_handle_flows;
+tcptuned_handler tcptuned_flows_handle;
 
 /* A connection. @policy: the name of its policy; @rule: the rule that gave it that; or NULL. */
-json_t *tcptuned_json_flow(const struct tcptuned_flow_record *record, const char *policy,
+json_t *tcptuned_flow_json(const struct tcptuned_flow_record *record, const char *policy,
 			   const char *rule);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/param.h>
 #include <time.h>
 
-#include "flows/names.h"
+#include "flows/words.h"
 #include "paths/paths.h"
 #include "streams/memory.h"
 #include "rpc/json.h"
@@ -38,7 +38,7 @@ static bool is_wanted(const struct reading *reading, const struct tcptuned_path_
 {
 	const struct tcptuned_filter *filter = &reading->request->filter;
 
-	return (!filter->address.length || tcptuned_prefix_overlap(key, &reading->prefix)) &&
+	return (!filter->address.length || tcptuned_path_key_overlap(key, &reading->prefix)) &&
 	       (!filter->netns || filter->netns == netns);
 }
 
@@ -120,7 +120,7 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 	char prefix[TCPTUNED_PREFIX_TEXT];
 	json_t *object;
 
-	tcptuned_prefix_format(&known->key, prefix);
+	tcptuned_path_key_format(&known->key, prefix);
 	object = json_pack("{s:s,s:f,s:b}", "prefix", prefix, "loss", loss_of(path), "slow",
 			   path->slow != 0);
 	set_number(object, "netns", path->netns);
@@ -170,7 +170,7 @@ static json_t *streams_object(const struct tcptuned_streams_row *rows, size_t le
 		age_s = MIN(age_s, path_age_s(rows[i].level.updated_s, now_s));
 		json_array_append_new(levels, level_object(&rows[i], fits ? &fit : NULL));
 	}
-	tcptuned_prefix_format(&key->host, host);
+	tcptuned_path_key_format(&key->host, host);
 	*strchr(host, '/') = '\0';
 	object = json_pack("{s:s,s:s,s:s,s:o}", "host", host, "direction",
 			   key->receives ? "receive" : "send", "congestion_control",
@@ -203,7 +203,7 @@ static __u32 print_streams(FILE *out, const struct reading *reading,
 	return matched;
 }
 
-int tcptuned_handle_paths(const struct tcptuned_source *source,
+int tcptuned_paths_handle(const struct tcptuned_source *source,
 			  const struct tcptuned_request *request, FILE *out,
 			  struct tcptuned_error *err)
 {
@@ -218,7 +218,7 @@ int tcptuned_handle_paths(const struct tcptuned_source *source,
 
 	if (!paths)
 		return FAIL(err, ENOMEM, INTERNAL, "no memory for the paths");
-	tcptuned_path_key_of(&request->filter.address, &reading.prefix);
+	tcptuned_prefix_path_key(&request->filter.address, &reading.prefix);
 	error = find_order(request->path_sort, &reading.order, err) ?:
 		tcptuned_paths_each(bpf_map__fd(bpf->maps.paths), add_path, &reading, err) ?:
 		tcptuned_streams_memory_read(bpf_map__fd(bpf->maps.streams), &rows, &len, err);

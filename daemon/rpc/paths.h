@@ -4,6 +4,6 @@
 
 #include "rpc/request.h"
 
-tcptuned_handler tcptuned_handle_paths;
+tcptuned_handler tcptuned_paths_handle;
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flows/names.h"
+#include "flows/words.h"
 #include "flows/scan.h"
 #include "host/cgroup.h"
 #include "policy/describe.h"
@@ -73,7 +73,7 @@ static json_t *count_connections(const struct tcptuned_source *source,
 }
 
 /* The policies in force, in the order of the configuration. */
-int tcptuned_handle_policies(const struct tcptuned_source *source,
+int tcptuned_policies_handle(const struct tcptuned_source *source,
 			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err)
 {
@@ -84,14 +84,14 @@ int tcptuned_handle_policies(const struct tcptuned_source *source,
 	int error;
 
 	tcptuned_flows_init(&flows, 0);
-	error = tcptuned_readout(&flows, source->kernel, NULL, err);
+	error = tcptuned_scan(&flows, source->kernel, NULL, err);
 	if (error)
 		return error;
 	array = json_array();
 	counts = count_connections(source, &flows);
 	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
 		object = policy_object(policy.name, key, &policy);
-		set_rule(object, tcptuned_conditions_format(find_section(source, key)));
+		set_rule(object, tcptuned_describe_conditions(find_section(source, key)));
 		count = json_object_get(counts, policy.name);
 		set_number(object, "connections", (__u64)json_integer_value(count));
 		json_array_append_new(array, object);
@@ -135,13 +135,13 @@ static char *format_rule(const struct tcptuned_source *source, const struct tcpt
 {
 	const struct tcptuned_named_policy *section = find_section(source, rule->policy);
 
-	return tcptuned_rule_format(rule, remote, section ? section->set.cgroup : NULL);
+	return tcptuned_describe_rule(rule, remote, section ? section->set.cgroup : NULL);
 }
 
 /* The policy that a connection between these ends gets if it is made now, and by which rule. */
-int tcptuned_handle_policy_test(const struct tcptuned_source *source,
-				const struct tcptuned_request *request, FILE *out,
-				struct tcptuned_error *err)
+int tcptuned_policies_handle_test(const struct tcptuned_source *source,
+				  const struct tcptuned_request *request, FILE *out,
+				  struct tcptuned_error *err)
 {
 	const struct tcptuned_filter *filter = &request->filter;
 	struct tcptuned_tuple tuple = {.local_port = filter->local_port,
@@ -169,7 +169,7 @@ int tcptuned_handle_policy_test(const struct tcptuned_source *source,
 	return 0;
 }
 
-char *tcptuned_source_rule(const struct tcptuned_source *source,
+char *tcptuned_policy_rule(const struct tcptuned_source *source,
 			   const struct tcptuned_flow_record *record, const char *name)
 {
 	struct tcptuned_tuple tuple = {.local_port = record->local_port,
@@ -177,8 +177,8 @@ char *tcptuned_source_rule(const struct tcptuned_source *source,
 				       .policy = name};
 	struct tcptuned_rule rule;
 
-	tcptuned_map_address(tuple.local, record->family, record->local);
-	tcptuned_map_address(tuple.remote, record->family, record->remote);
+	tcptuned_prefix_map_address(tuple.local, record->family, record->local);
+	tcptuned_prefix_map_address(tuple.remote, record->family, record->remote);
 	if (tcptuned_policies_find(source->kernel, &tuple, &rule))
 		return NULL;
 	return format_rule(source, &rule, tuple.remote);

@@ -5,10 +5,10 @@
 #include "flows/top.h"
 #include "rpc/request.h"
 
-tcptuned_handler tcptuned_handle_policies, tcptuned_handle_policy_test;
+tcptuned_handler tcptuned_policies_handle, tcptuned_policies_handle_test;
 
 /* Describe the rule that gave @record the policy @name. The caller frees the text; NULL: unknown. */
-char *tcptuned_source_rule(const struct tcptuned_source *source,
+char *tcptuned_policy_rule(const struct tcptuned_source *source,
 			   const struct tcptuned_flow_record *record, const char *name);
 
 #endif

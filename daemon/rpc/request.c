@@ -139,7 +139,7 @@ static int parse_command(const json_t *root, struct tcptuned_request *request,
 		if (!strcmp(commands[request->command], name))
 			return 0;
 	return USAGE(err, "command: there is no %.60s; %s", name,
-		     tcptuned_suggest(name, commands, "see tcptunectl(8)", suggestion));
+		     tcptuned_text_suggest(name, commands, "see tcptunectl(8)", suggestion));
 }
 
 static int parse_member(const char *name, const json_t *value, struct tcptuned_request *request,
@@ -201,7 +201,7 @@ int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request
 	return error;
 }
 
-int tcptuned_control_address(const char *directory, struct sockaddr_un *ret)
+int tcptuned_request_address(const char *directory, struct sockaddr_un *ret)
 {
 	int length;
 

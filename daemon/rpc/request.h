@@ -83,7 +83,7 @@ typedef int tcptuned_handler(const struct tcptuned_source *source,
 			     struct tcptuned_error *err);
 
 /* The address of the control socket in @directory. Returns 0, or -ENAMETOOLONG. */
-int tcptuned_control_address(const char *directory, struct sockaddr_un *ret);
+int tcptuned_request_address(const char *directory, struct sockaddr_un *ret);
 
 /* Parse @len bytes at @line, which need not end in NUL. After a failure @ret is unchanged. */
 int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "flows/names.h"
+#include "flows/words.h"
 #include "flows/scan.h"
 #include "host/limits.h"
 #include "host/sysctl.h"
@@ -158,7 +158,7 @@ static json_t *host_limits_array(void)
 	return array;
 }
 
-int tcptuned_handle_status(const struct tcptuned_source *source,
+int tcptuned_status_handle(const struct tcptuned_source *source,
 			   const struct tcptuned_request *request, FILE *out,
 			   struct tcptuned_error *err)
 {
@@ -174,7 +174,7 @@ int tcptuned_handle_status(const struct tcptuned_source *source,
 	if (error)
 		return FAIL(err, -error, KERNEL, "the totals cannot be read: %s", strerror(-error));
 	tcptuned_flows_init(&flows, 0);
-	error = tcptuned_readout(&flows, kernel, NULL, err);
+	error = tcptuned_scan(&flows, kernel, NULL, err);
 	if (error)
 		return error;
 	tcptuned_policy_next(kernel, &key, &policy); /* the default one */

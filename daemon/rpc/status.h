@@ -4,6 +4,6 @@
 
 #include "rpc/request.h"
 
-tcptuned_handler tcptuned_handle_status;
+tcptuned_handler tcptuned_status_handle;
 
 #endif

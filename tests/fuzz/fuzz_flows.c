@@ -76,7 +76,7 @@ static void check_text(void)
 
 static void check_json(const struct tcptuned_flow_record *record)
 {
-	json_t *object = tcptuned_json_flow(record, "default", NULL), *root;
+	json_t *object = tcptuned_flow_json(record, "default", NULL), *root;
 	char *text = json_dumps(object, 0);
 
 	CHECK(text);

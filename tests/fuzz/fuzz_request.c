@@ -28,7 +28,7 @@ static void check_accepted(const struct tcptuned_request *request)
 		     sizeof(request->filter.congestion_control)));
 	if (request->sort)
 		CHECK(tcptuned_column_find(request->sort->name) == request->sort);
-	tcptuned_filter_matches(&request->filter, &record, "default");
+	tcptuned_scan_matches(&request->filter, &record, "default");
 }
 
 static void check_refused(const struct tcptuned_request *request, const struct tcptuned_error *err)

@@ -24,7 +24,7 @@ test_docs_list_each_metric() {
 test_docs_list_each_member_of_json() {
 	tr -d '\\' <"$TEST_BUILD/man/tcptunectl.8" | grep -oE '[a-z_]+' | sort -u >"$TEST_DIR/listed"
 	expect_eq "$(sed 's/\\//g' daemon/rpc/{advice,events,flows,paths,policies,status}.c \
-		daemon/commands.c ctl/streams.c |
+		daemon/change.c ctl/streams.c |
 		grep -oE '"[._a-z]*[a-z]"' | grep -vE '\.h"|"(enabled|interrupted|opened|unknown|want|we)"' | tr -d '"' | sed 's/^_/receive_/' | tr -s . '\n' |
 		unknown "$TEST_DIR/listed")" "" "members that tcptunectl(8) has not"
 	grep -rhoE '[a-z0-9]+(_[a-z0-9]+)+' --include='*.[ch]' bpf ctl daemon include >"$TEST_DIR/words"

@@ -7,7 +7,7 @@
 #include "client.h"
 #include "commands.h"
 #include "explain.h"
-#include "flows/names.h"
+#include "flows/words.h"
 #include "format.h"
 #include "rpc/events.h"
 #include "rpc/request.h"

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 
 #include "test.h"
-#include "flows/names.h"
+#include "flows/words.h"
 #include "flows/scan.h"
 #include "flows/top.h"
 #include "kern/loader.h"
@@ -321,7 +321,7 @@ TEST(nothing_to_read_from)
 	begin(5, 5);
 	read_from(records, 5);
 	assert_int_equal(flows.sums.live, 5);
-	assert_int_equal(tcptuned_readout(&flows, &kernel, NULL, NULL), -ENOENT);
+	assert_int_equal(tcptuned_scan(&flows, &kernel, NULL, NULL), -ENOENT);
 	assert_int_equal(flows.sums.live, 0);
 	assert_int_equal(flows.top_len, 0);
 	tcptuned_bpf__destroy(kernel.bpf);

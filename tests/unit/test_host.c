@@ -72,28 +72,28 @@ TEST(what_the_kernel_offers)
 	assert_non_null(fgets(line, sizeof(line), file));
 	fclose(file);
 	line[strcspn(line, "\n")] = '\0';
-	tcptuned_congestion_offered(names);
+	tcptuned_cc_offered(names);
 	assert_int_equal(strlen(names), strlen(line) + 2);
 	assert_memory_equal(names + 1, line, strlen(line));
-	assert_true(tcptuned_congestion_is_offered(names, "reno"));
+	assert_true(tcptuned_cc_is_offered(names, "reno"));
 }
 
 TEST(names_are_whole_words)
 {
 	static const char offered[] = " reno tt_reno bbr ";
 
-	assert_true(tcptuned_congestion_is_offered(offered, "reno"));
-	assert_true(tcptuned_congestion_is_offered(offered, "tt_reno"));
-	assert_true(tcptuned_congestion_is_offered(offered, "bbr"));
-	assert_false(tcptuned_congestion_is_offered(offered, "ren"));
-	assert_false(tcptuned_congestion_is_offered(offered, "bb"));
-	assert_false(tcptuned_congestion_is_offered(offered, "bbr2"));
-	assert_false(tcptuned_congestion_is_offered(offered, "cubic"));
-	assert_false(tcptuned_congestion_is_offered("", "reno"));
+	assert_true(tcptuned_cc_is_offered(offered, "reno"));
+	assert_true(tcptuned_cc_is_offered(offered, "tt_reno"));
+	assert_true(tcptuned_cc_is_offered(offered, "bbr"));
+	assert_false(tcptuned_cc_is_offered(offered, "ren"));
+	assert_false(tcptuned_cc_is_offered(offered, "bb"));
+	assert_false(tcptuned_cc_is_offered(offered, "bbr2"));
+	assert_false(tcptuned_cc_is_offered(offered, "cubic"));
+	assert_false(tcptuned_cc_is_offered("", "reno"));
 }
 
 TEST(load)
 {
-	assert_int_equal(tcptuned_congestion_load("reno"), 0);
-	assert_int_equal(tcptuned_congestion_load("nonesuch"), -ENOENT);
+	assert_int_equal(tcptuned_cc_load("reno"), 0);
+	assert_int_equal(tcptuned_cc_load("nonesuch"), -ENOENT);
 }

@@ -165,8 +165,8 @@ TEST(printable)
 	char text[] = " az~\n\x1f\x7f\xc3\xa9";
 	struct tcptuned_error err;
 
-	tcptuned_make_printable(text);
+	tcptuned_text_make_printable(text);
 	assert_string_equal(text, " az~?????");
-	tcptuned_fail(&err, EINVAL, TCPTUNED_EXIT_USAGE, "no %s", "caf\xe9\n");
+	tcptuned_error_fill(&err, EINVAL, TCPTUNED_EXIT_USAGE, "no %s", "caf\xe9\n");
 	assert_string_equal(err.text, "no caf??");
 }

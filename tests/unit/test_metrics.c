@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "test.h"
-#include "metrics/collect.h"
+#include "metrics/scrape.h"
 #include "metrics/metrics.h"
 #include "rpc/flows.h"
 #include "tcptuned.skel.h"
@@ -309,7 +309,7 @@ TEST(every_value_has_its_bucket)
 
 static json_t *json_of(const struct tcptuned_flow_record *record)
 {
-	json_t *flow = tcptuned_json_flow(record, "default", NULL);
+	json_t *flow = tcptuned_flow_json(record, "default", NULL);
 	char *text = text_printed(out, tcptuned_json_print(out, flow));
 	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 

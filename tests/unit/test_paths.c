@@ -229,7 +229,7 @@ TEST(prefixes_are_read_and_written)
 		assert_int_equal(tcptuned_path_key_parse(r->text, &k), r->prefix ? 0 : -EINVAL);
 		if (!r->prefix)
 			continue;
-		tcptuned_prefix_format(&k, text);
+		tcptuned_path_key_format(&k, text);
 		assert_string_equal(text, r->prefix);
 	}
 }
@@ -249,8 +249,8 @@ TEST(prefixes_overlap)
 	for_each_row (r, rows) {
 		struct tcptuned_path_key a = key(r->a, 1), b = key(r->b, 2);
 
-		assert_int_equal(tcptuned_prefix_overlap(&a, &b), r->overlap);
-		assert_int_equal(tcptuned_prefix_overlap(&b, &a), r->overlap);
+		assert_int_equal(tcptuned_path_key_overlap(&a, &b), r->overlap);
+		assert_int_equal(tcptuned_path_key_overlap(&b, &a), r->overlap);
 	}
 }
 

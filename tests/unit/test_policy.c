@@ -6,7 +6,7 @@
 #include <arpa/inet.h>
 
 #include "test.h"
-#include "policy/compile.h"
+#include "policy/ruleset.h"
 #include "policy/describe.h"
 #include "policy/lookup.h"
 #include "util/clock.h"
@@ -318,7 +318,7 @@ static void random_prefixes(struct tcptuned_prefixes *prefixes, long most)
 		if (tcptuned_address_is_ipv4(p.address) && p.length < 96)
 			p.length = 96;
 		p.ipv4 = tcptuned_address_is_ipv4(p.address);
-		tcptuned_mask_address(p.address, p.length);
+		tcptuned_prefix_mask(p.address, p.length);
 		tcptuned_prefix_print(&p, text);
 		add(prefixes, text);
 	}
@@ -389,12 +389,12 @@ static void assert_rule(__u32 which, const char *remote, const char *cgroup, con
 	__u8 to[16];
 
 	address(to, remote);
-	assert_text(tcptuned_rule_format(&rules.rules[which], to, cgroup), says);
+	assert_text(tcptuned_describe_rule(&rules.rules[which], to, cgroup), says);
 }
 
 static void assert_conditions(const struct tcptuned_named_policy *named, const char *says)
 {
-	assert_text(tcptuned_conditions_format(named), says);
+	assert_text(tcptuned_describe_conditions(named), says);
 }
 
 #define ALL_BUT_CGROUP                                                         \

@@ -270,7 +270,7 @@ TEST(filters)
 
 		snprintf(text, sizeof(text), "{'command':'flows',%s}", r->filter);
 		parse(text);
-		assert_int_equal(tcptuned_filter_matches(&request.filter, record, "default"),
+		assert_int_equal(tcptuned_scan_matches(&request.filter, record, "default"),
 				 r->matches);
 		if (!request.filter.policy[0] && !request.filter.congestion_control[0])
 			assert_int_equal(tcptuned_event_matches(&event, &request.filter),

@@ -4,7 +4,7 @@
  * writes them, the BPF programs read them when a connection is established. What is needed later is
  * copied to the record of the connection.
  *
- * A configuration is compiled (daemon/policy/compile.c) into three things, which are searched
+ * A configuration is compiled (daemon/policy/ruleset.c) into three things, which are searched
  * (bpf/policy.h) in this order:
  *
  *   match     a trie over the peer's address: the longest prefix leads to its first rule

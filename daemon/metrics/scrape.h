@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Collects what a scrape shows, from the kernel and from the rest of the daemon. */
-#ifndef TCPTUNED_METRICS_COLLECT_H
-#define TCPTUNED_METRICS_COLLECT_H
+#ifndef TCPTUNED_METRICS_SCRAPE_H
+#define TCPTUNED_METRICS_SCRAPE_H
 
 #include <stdbool.h>
 #include <stdio.h>

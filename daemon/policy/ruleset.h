@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Compiles policies to what <tcptuned/abi/policy.h> describes. */
-#ifndef TCPTUNED_POLICY_COMPILE_H
-#define TCPTUNED_POLICY_COMPILE_H
+#ifndef TCPTUNED_POLICY_RULESET_H
+#define TCPTUNED_POLICY_RULESET_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/commands.h"
+#include "daemon/change.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int fail_policy(const struct tcptuned_daemon *d, const char *name,
 	for (size_t i = 0; i < d->policies_len; i++)
 		names[i] = d->policies[i].record.name;
 	return FAIL(err, ENOENT, USAGE, "policy: there is no %.31s; %s", name,
-		    tcptuned_suggest(name, names, "see tcptunectl policy list", suggestion));
+		    tcptuned_text_suggest(name, names, "see tcptunectl policy list", suggestion));
 }
 
 static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FILE *out,
@@ -42,8 +42,8 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FIL
 	d->toggled = NULL;
 	if (error) {
 		tcptuned_apply_again(d);
-		return tcptuned_fail(err, EIO, reason.status, "nothing is changed: %s",
-				     reason.text);
+		return tcptuned_error_fill(err, EIO, reason.status, "nothing is changed: %s",
+					   reason.text);
 	}
 	if (changed)
 		log_info("policy %s: %s through the control socket", name,
@@ -56,7 +56,7 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FIL
 static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_error *err)
 {
 	struct tcptuned_adoption a;
-	int error = tcptuned_iterate(d->kernel.bpf->links.apply_policies, &a);
+	int error = tcptuned_iterator_run(d->kernel.bpf->links.apply_policies, &a);
 
 	if (error)
 		return FAIL(err, -error, INTERNAL,

@@ -4,8 +4,8 @@
  * line in answer, and is disconnected; after "events" it gets a line for each event until it
  * disconnects. Nothing here waits, and clients, requests and answers are bounded.
  */
-#ifndef TCPTUNED_RPC_SERVER_H
-#define TCPTUNED_RPC_SERVER_H
+#ifndef TCPTUNED_RPC_CONTROL_H
+#define TCPTUNED_RPC_CONTROL_H
 
 #include <sys/types.h>
 #include <systemd/sd-event.h>

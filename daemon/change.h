@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Requests of the control socket that change something: about policies and remembered paths. */
-#ifndef TCPTUNED_CORE_COMMANDS_H
-#define TCPTUNED_CORE_COMMANDS_H
+#ifndef TCPTUNED_DAEMON_CHANGE_H
+#define TCPTUNED_DAEMON_CHANGE_H
 
 #include "apply/state.h"
 #include "rpc/request.h"

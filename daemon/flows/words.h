@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The words of metrics, JSON and tables for what is known about a connection. */
-#ifndef TCPTUNED_FLOWS_NAMES_H
-#define TCPTUNED_FLOWS_NAMES_H
+#ifndef TCPTUNED_FLOWS_WORDS_H
+#define TCPTUNED_FLOWS_WORDS_H
 
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/algo/bitcp.h>

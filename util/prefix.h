@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Address prefixes and port ranges, and their text form. */
-#ifndef TCPTUNED_UTIL_IP_PREFIX_H
-#define TCPTUNED_UTIL_IP_PREFIX_H
+#ifndef TCPTUNED_UTIL_PREFIX_H
+#define TCPTUNED_UTIL_PREFIX_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,22 +24,16 @@ struct tcptuned_prefixes {
 	size_t size; /* allocated */
 };
 
-/* Both inclusive; 0 to 0: any. */
-struct tcptuned_ports {
-	uint16_t low;
-	uint16_t high;
-};
-
 /* Parse "192.0.2.0/24", "2001:db8::/32", or an address; "10.0.0.1/8" is 10.0.0.0/8. 0 or -EINVAL. */
 int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret);
 
 /* Clear the bits behind the first @length. */
-void tcptuned_mask_address(uint8_t address[16], unsigned int length);
+void tcptuned_prefix_mask(uint8_t address[16], unsigned int length);
 
 /* Write the address at @from, of AF_INET or AF_INET6, to the 16 bytes at @to, IPv4 as ::ffff:a.b.c.d. */
-void tcptuned_map_address(void *to, unsigned int family, const void *from);
+void tcptuned_prefix_map_address(void *to, unsigned int family, const void *from);
 
-void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret);
+void tcptuned_prefix_path_key(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret);
 
 /* The shortest text of @prefix. */
 void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTUNED_PREFIX_TEXT]);
@@ -64,11 +58,5 @@ void tcptuned_prefixes_format(const struct tcptuned_prefixes *prefixes, char *te
 
 bool tcptuned_prefixes_equal(const struct tcptuned_prefixes *a, const struct tcptuned_prefixes *b);
 void tcptuned_prefixes_free(struct tcptuned_prefixes *prefixes);
-
-/*
- * Parse "443" or "8000-8080". Returns 0, -EINVAL, or -ERANGE if a port is not from 1 to 65535 or the
- * first is larger than the second.
- */
-int tcptuned_ports_parse(const char *text, struct tcptuned_ports *ret);
 
 #endif

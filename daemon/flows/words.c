@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "flows/names.h"
+#include "flows/words.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>

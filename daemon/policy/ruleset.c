@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "policy/compile.h"
+#include "policy/ruleset.h"
 
 #include <errno.h>
 #include <stdlib.h>

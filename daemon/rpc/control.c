@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rpc/server.h"
+#include "rpc/control.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -265,12 +265,12 @@ static int handle_events(struct client *client, const struct tcptuned_filter *fi
 
 /* options.change executes the others. */
 static tcptuned_handler *const handlers[TCPTUNED_CMD_STOP + 1] = {
-	[TCPTUNED_CMD_STATUS] = tcptuned_handle_status,
-	[TCPTUNED_CMD_FLOWS] = tcptuned_handle_flows,
-	[TCPTUNED_CMD_POLICIES] = tcptuned_handle_policies,
-	[TCPTUNED_CMD_POLICY_TEST] = tcptuned_handle_policy_test,
-	[TCPTUNED_CMD_PATHS] = tcptuned_handle_paths,
-	[TCPTUNED_CMD_ADVISE] = tcptuned_handle_advise,
+	[TCPTUNED_CMD_STATUS] = tcptuned_status_handle,
+	[TCPTUNED_CMD_FLOWS] = tcptuned_flows_handle,
+	[TCPTUNED_CMD_POLICIES] = tcptuned_policies_handle,
+	[TCPTUNED_CMD_POLICY_TEST] = tcptuned_policies_handle_test,
+	[TCPTUNED_CMD_PATHS] = tcptuned_paths_handle,
+	[TCPTUNED_CMD_ADVISE] = tcptuned_advice_handle,
 };
 
 static void print_error(FILE *out, const struct tcptuned_error *err)
@@ -546,8 +546,8 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 
 static int socket_failed(const struct tcptuned_control *control, struct tcptuned_error *err)
 {
-	return tcptuned_fail_to_write(err, TCPTUNED_EXIT_INTERNAL, "tcptuned.runtime_directory",
-				      control->address.sun_path, "made");
+	return tcptuned_error_to_write(err, TCPTUNED_EXIT_INTERNAL, "tcptuned.runtime_directory",
+				       control->address.sun_path, "made");
 }
 
 /* Only the owner can connect before mode and group are set. */
@@ -582,7 +582,7 @@ static int make_control(struct tcptuned_control *control, struct tcptuned_error 
 	sd_event *loop = control->options.loop;
 	int error;
 
-	if (tcptuned_control_address(control->options.directory, &control->address))
+	if (tcptuned_request_address(control->options.directory, &control->address))
 		return FAIL(err, ENAMETOOLONG, CONFIG,
 			    "tcptuned.runtime_directory: %s is too long for the control socket in "
 			    "it; name one of at most %zu characters",

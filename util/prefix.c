@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "util/ip_prefix.h"
+#include "util/prefix.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -22,7 +22,7 @@ static int not_a_prefix(const char *text, size_t length, const char *why, char *
 	char shown[SHOWN_MAX + 1];
 
 	snprintf(shown, sizeof(shown), "%.*s", (int)length, text);
-	tcptuned_make_printable(shown);
+	tcptuned_text_make_printable(shown);
 	snprintf(ret_problem, size, "has \"%s%s\" in it, %s", shown,
 		 length > SHOWN_MAX ? "..." : "", why);
 	return -EINVAL;
@@ -39,7 +39,7 @@ static bool parse_length(const char *text, unsigned int max, unsigned int *ret)
 	return *ret <= max;
 }
 
-void tcptuned_mask_address(uint8_t address[16], unsigned int length)
+void tcptuned_prefix_mask(uint8_t address[16], unsigned int length)
 {
 	for (unsigned int bit = length; bit < 128; bit++)
 		address[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
@@ -76,7 +76,7 @@ static const char *parse(const char *text, size_t length, struct tcptuned_prefix
 	if (ret->length >= IPV4_OFFSET && tcptuned_address_is_ipv4(ret->address))
 		ret->ipv4 = true;
 	written = *ret;
-	tcptuned_mask_address(ret->address, ret->length);
+	tcptuned_prefix_mask(ret->address, ret->length);
 	*ret_host_bits = memcmp(written.address, ret->address, sizeof(ret->address));
 	return NULL;
 }
@@ -104,7 +104,7 @@ static int parse_strictly(const char *text, size_t length, struct tcptuned_prefi
 	return not_a_prefix(text, length, remedy, ret_problem, size);
 }
 
-void tcptuned_map_address(void *to, unsigned int family, const void *from)
+void tcptuned_prefix_map_address(void *to, unsigned int family, const void *from)
 {
 	static const uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff};
 
@@ -113,7 +113,7 @@ void tcptuned_map_address(void *to, unsigned int family, const void *from)
 		memcpy((uint8_t *)to + 12, from, 4);
 }
 
-void tcptuned_path_key_of(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret)
+void tcptuned_prefix_path_key(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->family = prefix->ipv4 ? AF_INET : AF_INET6;
@@ -233,21 +233,4 @@ void tcptuned_prefixes_free(struct tcptuned_prefixes *prefixes)
 {
 	free(prefixes->list);
 	memset(prefixes, 0, sizeof(*prefixes));
-}
-
-int tcptuned_ports_parse(const char *text, struct tcptuned_ports *ret)
-{
-	unsigned long low, high;
-	char *end;
-
-	low = high = strtoul(text, &end, 10);
-	if (*end == '-' && isdigit((unsigned char)end[1]))
-		high = strtoul(end + 1, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end)
-		return -EINVAL;
-	if (!low || high > UINT16_MAX || low > high)
-		return -ERANGE;
-	ret->low = (uint16_t)low;
-	ret->high = (uint16_t)high;
-	return 0;
 }

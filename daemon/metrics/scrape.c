@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "metrics/collect.h"
+#include "metrics/scrape.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 		!tcptuned_totals_read(bpf_map__fd(kernel->bpf->maps.totals), &snap->totals);
 	snap->budget_ok =
 		!bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.budget), &zero, &snap->budget);
-	snap->flows_ok = !tcptuned_readout(&snap->flows, kernel, &scrape->own_netns, NULL);
+	snap->flows_ok = !tcptuned_scan(&snap->flows, kernel, &scrape->own_netns, NULL);
 	snap->policies_len = 0;
 	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&
 	       tcptuned_policy_next(kernel, &key, &snap->policies[snap->policies_len]))
