@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "format.h"
@@ -34,17 +35,15 @@ static int fail_daemon(struct tcptuned_error *err, int errnum, const char *what)
 		    errnum == EAGAIN ? "no answer in time" : strerror(errnum));
 }
 
-static int open_socket(const struct tcptuned_config *config, unsigned int timeout_s,
-		       struct tcptuned_error *err)
+static int open_socket(const char *path, unsigned int timeout_s, struct tcptuned_error *err)
 {
 	struct timeval timeout = {.tv_sec = timeout_s};
-	struct sockaddr_un address;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = -1;
 
-	if (tcptuned_request_address(config->runtime_directory, &address))
-		return FAIL(err, ENAMETOOLONG, CONFIG,
-			    "tcptuned.runtime_directory: %s is too long for a socket in it",
-			    config->runtime_directory);
+	if (snprintf(address.sun_path, sizeof(address.sun_path), "%s", path) >=
+	    (int)sizeof(address.sun_path))
+		return USAGE(err, "--socket: %s is longer than the path of a socket may be", path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return FAIL(err, errno, INTERNAL, "no socket: %s", strerror(errno));
@@ -76,8 +75,8 @@ static int close_socket(void *fd)
 	return close((int)(intptr_t)fd);
 }
 
-int ctl_connect(const struct tcptuned_config *config, const json_t *request, unsigned int timeout_s,
-		FILE **ret, struct tcptuned_error *err)
+int ctl_connect(const char *path, const json_t *request, unsigned int timeout_s, FILE **ret,
+		struct tcptuned_error *err)
 {
 	static const cookie_io_functions_t functions = {.read = receive, .close = close_socket};
 	char line[TCPTUNED_REQUEST_MAX + 1];
@@ -87,7 +86,7 @@ int ctl_connect(const struct tcptuned_config *config, const json_t *request, uns
 	if (len > TCPTUNED_REQUEST_MAX)
 		return USAGE(err, "the request is longer than %d bytes", TCPTUNED_REQUEST_MAX);
 	line[len++] = '\n';
-	fd = open_socket(config, timeout_s, err);
+	fd = open_socket(path, timeout_s, err);
 	if (fd < 0)
 		return fd;
 	/* A daemon that refuses a client before it reads the request has sent the reason. */
@@ -132,11 +131,10 @@ int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)
 	return error;
 }
 
-int ctl_query(const struct tcptuned_config *config, const json_t *request, json_t **ret,
-	      struct tcptuned_error *err)
+int ctl_query(const char *path, const json_t *request, json_t **ret, struct tcptuned_error *err)
 {
 	_cleanup_fclose_ FILE *stream = NULL;
 
-	return ctl_connect(config, request, ANSWER_TIMEOUT_S, &stream, err)
+	return ctl_connect(path, request, ANSWER_TIMEOUT_S, &stream, err)
 		       ?: ctl_read_answer(stream, ret, err);
 }

@@ -9,7 +9,6 @@
 #include <sys/param.h>
 
 #include "client.h"
-#include "config/load.h"
 #include "flows/words.h"
 #include "format.h"
 #include "util/array.h"
@@ -20,14 +19,14 @@ static const struct ctl_command *const commands[] = {
 	&ctl_advise, &ctl_events, &ctl_streams, &ctl_detach,
 };
 
-enum { CONFIG, SET, VERSION, HELP };
+enum { SOCKET, VERSION, HELP };
+
+#define DEFAULT_SOCKET "/run/tcptuned/control"
 
 static const struct tcptuned_option global_options[] = {
-	[CONFIG] = {"config", 'c', "FILE",
-		    "Find the daemon by the configuration in FILE, in place of " TCPTUNED_CONFIG_PATH
-		    ". Only [tcptuned] is read; an error in it is reported, and skipped."},
-	[SET] = {"set", 's', "SECTION.KEY=VALUE",
-		 "Set a key, with precedence over all files. May be repeated."},
+	[SOCKET] = {"socket", 's', "PATH",
+		    "Reach the daemon by the socket PATH, in place of " DEFAULT_SOCKET
+		    ": \"control\" in its tcptuned.runtime_directory."},
 	[VERSION] = {"version", 'V', NULL, "Print the version and exit."},
 	[HELP] = {"help", 'h', NULL,
 		  "Print this help, or that of the command before it, and exit."},
@@ -262,7 +261,7 @@ static int print_answer(const struct ctl *ctl, const struct ctl_command *command
 			const json_t *request, struct tcptuned_error *err)
 {
 	json_auto_t *answer = NULL;
-	int error = ctl_query(&ctl->config, request, &answer, err);
+	int error = ctl_query(ctl->socket, request, &answer, err);
 
 	if (error)
 		return error;
@@ -302,8 +301,7 @@ static int execute(struct ctl *ctl, const struct ctl_command *parent, struct tcp
 /* ---- running ------------------------------------------------------------------------------- */
 
 struct global {
-	const char *config;
-	const char *set[TCPTUNED_SET_MAX + 1];
+	const char *socket;
 	bool help, version;
 };
 
@@ -317,10 +315,8 @@ static int parse_global(int argc, char **argv, struct global *global, struct tcp
 		error = tcptuned_option_parser_next(&parser, argc, argv, &which, err);
 		if (error || which < 0)
 			return error;
-		if (which == CONFIG)
-			global->config = optarg;
-		else if (which == SET && tcptuned_options_add_set(global->set, optarg, err))
-			return -EINVAL;
+		if (which == SOCKET)
+			global->socket = optarg;
 		global->version |= which == VERSION;
 		global->help |= which == HELP;
 	}
@@ -329,8 +325,7 @@ static int parse_global(int argc, char **argv, struct global *global, struct tcp
 static int run_command(const struct ctl_command *command, const struct global *global, int argc,
 		       char **argv, struct tcptuned_error *err)
 {
-	struct tcptuned_error warning;
-	struct ctl ctl = {0};
+	struct ctl ctl = {.socket = global->socket};
 	bool help = false;
 	int error = parse_options(&ctl, command, argc, argv, &help, err);
 
@@ -340,13 +335,6 @@ static int run_command(const struct ctl_command *command, const struct global *g
 		print_command_help(stdout, command);
 		return 0;
 	}
-	error = tcptuned_config_load_shared(global->config, global->set, &ctl.config, &warning,
-					    err);
-	if (error)
-		return error;
-	/* A daemon that runs can be found in spite of an error in its files. */
-	if (warning.text[0])
-		fprintf(stderr, "tcptunectl: skipped: %s\n", warning.text);
 	return execute(&ctl, command, err);
 }
 
@@ -366,7 +354,7 @@ static int help(const char *name, struct tcptuned_error *err)
 static int run(int argc, char **argv, struct tcptuned_error *err)
 {
 	const struct ctl_command *command = NULL;
-	struct global global = {0};
+	struct global global = {.socket = DEFAULT_SOCKET};
 	int error = parse_global(argc, argv, &global, err);
 
 	if (error)

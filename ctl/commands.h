@@ -8,13 +8,12 @@
 
 #include <jansson.h>
 
-#include "config/config.h"
 #include "config/options.h"
 #include "util/error.h"
 
 /* A command line that was parsed. */
 struct ctl {
-	struct tcptuned_config config;
+	const char *socket;			 /* of the daemon */
 	const char *given[TCPTUNED_OPTIONS_MAX]; /* the option's argument, or "", or NULL */
 	char **arguments;
 	int count;

@@ -35,7 +35,7 @@ _tcptunectl_column_list() { # TYPED
 # The values of option $2 of command $1 that begin with $3; fails if it has none, or any.
 _tcptunectl_values() {
 	case $1:$2 in
-	*:--config | :-c) compgen -f -- "$3" ;;
+	:--socket | :-s) compgen -f -- "$3" ;;
 	flows:--columns | flows:-o) _tcptunectl_column_list "$3" ;;
 	flows:--sort | flows:-S) compgen -W "$(_tcptunectl_columns)" -- "$3" ;;
 	flows:--policy) compgen -W "$(_tcptunectl_policies)" -- "$3" ;;
@@ -47,7 +47,7 @@ _tcptunectl_values() {
 	streams:--probe | streams:-P) compgen -W "iperf3 http none" -- "$3" ;;
 	streams:--[mw]* | streams:-[mwntb]) ;;
 	*:--probe-*) ;;
-	:--set | :-s | *:--limit | *:-n | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
+	*:--limit | *:-n | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
 	*) return 1 ;;
 	esac
 }
@@ -69,7 +69,7 @@ _tcptunectl_command() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		case ${COMP_WORDS[i - 1]}:$word in
-		--config:* | -c:* | --set:* | -s:* | =:*) ;;
+		--socket:* | -s:* | =:*) ;;
 		*:status | *:flows | *:explain | *:policy | *:paths | *:events | *:streams | *:tame | *:detach)
 			echo "${word/tame/streams}"
 			return
@@ -92,7 +92,7 @@ _tcptunectl() {
 		values=$(compgen -W "$(_tcptunectl_arguments "$command" "$before")" -- "$cur")
 	fi
 	case $before in # more may follow; compopt fails outside of a completion, as in tests
-	--config | -c) compopt -o filenames 2>/dev/null ;;
+	--socket | -s) compopt -o filenames 2>/dev/null ;;
 	--columns | -o | --cgroup | -g) compopt -o nospace 2>/dev/null ;;
 	esac
 	mapfile -t COMPREPLY <<<"$values"

@@ -14,7 +14,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 {
 	_cleanup_fclose_ FILE *stream = NULL;
 	json_auto_t *answer = NULL;
-	int error = ctl_connect(&ctl->config, request, STOP_TIMEOUT_S, &stream, err)
+	int error = ctl_connect(ctl->socket, request, STOP_TIMEOUT_S, &stream, err)
 			    ?: ctl_read_answer(stream, &answer, err);
 	int next;
 

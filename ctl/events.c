@@ -46,7 +46,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 {
 	_cleanup_fclose_ FILE *stream = NULL;
 	json_t *event;
-	int error = ctl_connect(&ctl->config, request, 0, &stream, err);
+	int error = ctl_connect(ctl->socket, request, 0, &stream, err);
 
 	while (!error) {
 		error = ctl_read_answer(stream, &event, err);

@@ -397,7 +397,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 {
 	json_auto_t *answer = NULL;
 
-	return ctl_query(&ctl->config, request, &answer, err) ?: ctl_explain_answer(answer, err);
+	return ctl_query(ctl->socket, request, &answer, err) ?: ctl_explain_answer(answer, err);
 }
 
 const struct ctl_command ctl_explain = {

@@ -223,7 +223,7 @@ static int watch(const struct ctl *ctl, struct view *view, json_t *request,
 		if (view->terminal && !limited)
 			json_object_set_new(request, "limit",
 					    json_integer(view->rows > 5 ? view->rows - 4 : 1));
-		error = ctl_query(&ctl->config, request, &answer, err);
+		error = ctl_query(ctl->socket, request, &answer, err);
 		if (error)
 			break;
 		draw(view, answer);
@@ -250,7 +250,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	measure_terminal(&view);
 	if (view.seconds > 0)
 		return watch(ctl, &view, request, err);
-	error = ctl_query(&ctl->config, request, &answer, err);
+	error = ctl_query(ctl->socket, request, &answer, err);
 	if (error)
 		return error;
 	if (ctl->json)

@@ -188,7 +188,7 @@ static int ask_daemon(const struct ctl *ctl, const struct question *q, json_t *r
 	if (!q->address[0])
 		return 0;
 	json_object_set_new(request, "remote_address", json_string(q->address));
-	error = ctl_query(&ctl->config, request, ret, err);
+	error = ctl_query(ctl->socket, request, ret, err);
 	return error && !q->passive ? 0 : error;
 }
 
@@ -212,7 +212,7 @@ static int ask_memory(const struct ctl *ctl, const struct question *q, json_t **
 	json_auto_t *request = json_pack("{s:s,s:s}", "command", "paths", "address", q->address);
 	json_auto_t *answer = NULL;
 	json_t *streams, *best = NULL;
-	int error = ctl_query(&ctl->config, request, &answer, err);
+	int error = ctl_query(ctl->socket, request, &answer, err);
 	size_t i;
 
 	json_array_foreach (json_object_get(answer, "streams"), i, streams) {

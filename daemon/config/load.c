@@ -25,9 +25,8 @@
 struct loading {
 	struct tcptuned_config config;
 	struct tcptuned_error *err;
-	struct tcptuned_error *skipped; /* first fault that was skipped; NULL: none may be */
-	int error;			/* 0, or the first failure, after which nothing is read */
-	const char *file;		/* that is being read; NULL: the command line */
+	int error;	  /* 0, or the first failure, after which nothing is read */
+	const char *file; /* that is being read; NULL: the command line */
 	unsigned int line;
 	char section[TCPTUNED_POLICY_NAME_MAX + sizeof("policy ")]; /* of the next key; "": none */
 	struct tcptuned_named_policy *policy; /* of that section; NULL: it is another section */
@@ -69,17 +68,6 @@ __attribute__((format(printf, 2, 3))) static int fail_here(struct loading *l, co
 	va_end(args);
 	format_place(l, place);
 	return FAIL_LOADING(l, EINVAL, "%s: %s", place, text);
-}
-
-/* True if the failure may be skipped; then it is kept as a warning, and reading continues. */
-static bool skip_failure(struct loading *l)
-{
-	if (!l->skipped || l->error == -ENOMEM)
-		return false;
-	if (!l->skipped->text[0])
-		*l->skipped = *l->err;
-	l->error = 0;
-	return true;
 }
 
 /* ---- sections and keys ----------------------------------------------------------------- */
@@ -166,8 +154,6 @@ static int enter_section(struct loading *l, const char *name)
 
 	l->section[0] = '\0';
 	l->policy = NULL;
-	if (l->skipped && strcmp(name, "tcptuned"))
-		return 0;
 	if (!strncmp(name, policy, length) && isblank((unsigned char)name[length]))
 		return enter_policy(l, name + length + strspn(name + length, BLANKS));
 	for_each_section (section)
@@ -287,8 +273,6 @@ static int parse_assignment(struct loading *l, char *line)
 		}
 	if (l->section[0])
 		return set_key(l, strip(line), strip(equals + 1));
-	if (l->skipped)
-		return 0;
 	return fail_here(l,
 			 "the key \"%.60s\" is before any section; write [policy] or another "
 			 "section above it",
@@ -362,7 +346,7 @@ static int read_file(struct loading *l, const char *path)
 			newline = end;
 		*newline = '\0';
 		l->line++;
-		if (parse_line(l, line, (size_t)(newline - line)) < 0 && !skip_failure(l))
+		if (parse_line(l, line, (size_t)(newline - line)) < 0)
 			break;
 	}
 	return l->error;
@@ -400,8 +384,8 @@ static int read_drop_ins(struct loading *l, const char *path)
 				    path_tail(directory), strerror(errno));
 	for (int i = 0; i < n; i++) {
 		snprintf(file, sizeof(file), "%s/%s", directory, entries[i]->d_name);
-		if (!l->error && read_file(l, file) < 0)
-			skip_failure(l);
+		if (!l->error)
+			read_file(l, file);
 		free(entries[i]);
 	}
 	free(entries);
@@ -551,47 +535,33 @@ static int read_files(struct loading *l, const char *path)
 				    "%s: %s; write it (tcptuned --help-config prints one) or "
 				    "name another",
 				    path_tail(path), strerror(ENOENT));
-	if (!missing && read_file(l, path) < 0 && !skip_failure(l))
+	if (!missing && read_file(l, path) < 0)
 		return l->error;
-	if (read_drop_ins(l, path) < 0)
-		skip_failure(l);
-	return l->error;
+	return read_drop_ins(l, path);
 }
 
 static int load(struct loading *l, const char *path, const char *const *set)
 {
-	bool shared = l->skipped;
-
 	if (read_files(l, path) < 0)
 		return l->error;
-	l->skipped = NULL;
 	for (; set && *set && !l->error; set++)
 		read_set(l, *set);
-	if (!shared && !l->error)
+	if (!l->error)
 		check_directories(l);
-	for (size_t i = 0; !shared && !l->error && i < l->config.policies_len; i++)
+	for (size_t i = 0; !l->error && i < l->config.policies_len; i++)
 		finish_policy(l, &l->config.policies[i]);
 	return l->error;
 }
 
-int tcptuned_config_load_shared(const char *path, const char *const *set,
-				struct tcptuned_config *ret, struct tcptuned_error *ret_skipped,
-				struct tcptuned_error *err)
+int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
+			 struct tcptuned_error *err)
 {
-	struct loading l = {.err = err, .skipped = ret_skipped};
+	struct loading l = {.err = err};
 
-	if (ret_skipped)
-		ret_skipped->text[0] = '\0';
 	tcptuned_config_defaults(&l.config);
 	if (load(&l, path, set) < 0)
 		tcptuned_config_free(&l.config);
 	else
 		*ret = l.config;
 	return l.error;
-}
-
-int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
-			 struct tcptuned_error *err)
-{
-	return tcptuned_config_load_shared(path, set, ret, NULL, err);
 }

@@ -25,15 +25,6 @@ void tcptuned_config_free(struct tcptuned_config *config);
 int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
 			 struct tcptuned_error *err);
 
-/*
- * Read [tcptuned] only, for a program that looks for the daemon: a mistake elsewhere must not keep
- * an administrator from it. Other sections and their files are not read, and faults are skipped;
- * @ret_skipped holds the first, or "". It fails because of @set, or if a named file does not exist.
- */
-int tcptuned_config_load_shared(const char *path, const char *const *set,
-				struct tcptuned_config *ret, struct tcptuned_error *ret_skipped,
-				struct tcptuned_error *err);
-
 /* True if the section of @policy sets the key @name of [policy], and does not inherit it. */
 bool tcptuned_config_policy_says(const struct tcptuned_named_policy *policy, const char *name);
 

@@ -579,10 +579,13 @@ static int make_socket(struct tcptuned_control *control, struct tcptuned_error *
 
 static int make_control(struct tcptuned_control *control, struct tcptuned_error *err)
 {
+	struct sockaddr_un *address = &control->address;
 	sd_event *loop = control->options.loop;
 	int error;
 
-	if (tcptuned_request_address(control->options.directory, &control->address))
+	address->sun_family = AF_UNIX;
+	if (snprintf(address->sun_path, sizeof(address->sun_path), "%s/control",
+		     control->options.directory) >= (int)sizeof(address->sun_path))
 		return FAIL(err, ENAMETOOLONG, CONFIG,
 			    "tcptuned.runtime_directory: %s is too long for the control socket in "
 			    "it; name one of at most %zu characters",

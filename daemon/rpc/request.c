@@ -201,15 +201,6 @@ int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request
 	return error;
 }
 
-int tcptuned_request_address(const char *directory, struct sockaddr_un *ret)
-{
-	int length;
-
-	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-	length = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/control", directory);
-	return length < (int)sizeof(ret->sun_path) ? 0 : -ENAMETOOLONG;
-}
-
 void tcptuned_request_print_man(FILE *out)
 {
 	for (unsigned int command = 0; commands[command]; command++) {

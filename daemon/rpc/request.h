@@ -82,9 +82,6 @@ typedef int tcptuned_handler(const struct tcptuned_source *source,
 			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err);
 
-/* The address of the control socket in @directory. Returns 0, or -ENAMETOOLONG. */
-int tcptuned_request_address(const char *directory, struct sockaddr_un *ret);
-
 /* Parse @len bytes at @line, which need not end in NUL. After a failure @ret is unchanged. */
 int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,
 			   struct tcptuned_error *err);

@@ -236,11 +236,11 @@ test_completion() {
 	local above=${TEST_CGROUP#"$(dirname "$TEST_CGROUP")"}
 	completes "status" sta
 	completes "policy paths" p
-	completes "--config" --co
-	completes "$TEST_DIR/file.conf" --config "$TEST_DIR/fi"
-	completes "$TEST_DIR/file.conf" --config = "$TEST_DIR/fi"
-	completes "$TEST_DIR/file.conf" -c "$TEST_DIR/fi"
-	completes "flows" --config status fl
+	completes "--socket" --so
+	completes "$TEST_DIR/file.conf" --socket "$TEST_DIR/fi"
+	completes "$TEST_DIR/file.conf" --socket = "$TEST_DIR/fi"
+	completes "$TEST_DIR/file.conf" -s "$TEST_DIR/fi"
+	completes "flows" --socket status fl
 	completes "--port --policy" flows --po
 	completes "--netns" explain --n
 	completes "min-rtt mss" flows --sort m

@@ -696,39 +696,3 @@ TEST(example)
 		if (strcmp(key->section, NAMED_POLICY))
 			assert_memory_equal(config.origin[test_row], path, strlen(path));
 }
-
-/* What tcptunectl reads: what it shares with the daemon, past whatever else is wrong. */
-TEST(shared_alone)
-{
-	struct tcptuned_error warning;
-
-	write_config("[policy web]\nmode = tnue\n[policy files]\ndestination_file = /nonexistent\n"
-		     "\n\n[metrics\nport = 1\n[nothing]\n"
-		     "[tcptuned]\nstate_directory = /a\n");
-	write_drop_in("10.conf", "[tcptuned]\nlog_level = lodu\nruntime_directory = /b\n");
-	write_drop_in("20.conf", "[tcptuned]\nnonsense\nbpffs = /c\n");
-	assert_true(tcptuned_config_load(path, NULL, &config, &err) < 0);
-	assert_int_equal(tcptuned_config_load_shared(path, NULL, &config, &warning, &err), 0);
-	assert_contains(warning.text, "tcptuned.conf:7: the ] of a section is missing");
-	assert_int_equal(config.policies_len, 0);
-	assert_string_equal(config.state_directory, "/a");
-	assert_string_equal(config.runtime_directory, "/b");
-	assert_string_equal(config.bpffs, "/c");
-
-	write_config("[policy web]\ndestination_file = /nonexistent\n");
-	write_drop_in("10.conf", "");
-	write_drop_in("20.conf", "");
-	assert_int_equal(tcptuned_config_load_shared(path, NULL, &config, &warning, &err), 0);
-	assert_string_equal(warning.text, "");
-	/* An error of the command line is the caller's own. */
-	assert_int_equal(tcptuned_config_load_shared(path, (const char *[]){"tcptuned.x=1", NULL},
-						     &config, &warning, &err),
-			 -EINVAL);
-	assert_int_equal(remove(path), 0);
-	assert_int_equal(tcptuned_config_load_shared(path, NULL, &config, &warning, &err), -ENOENT);
-	mkdir(path, 0755);
-	assert_int_equal(tcptuned_config_load_shared(path, NULL, &config, &warning, &err), 0);
-	assert_contains(warning.text, "Is a directory; name a regular file");
-	assert_string_equal(config.runtime_directory, "/run/tcptuned");
-	rmdir(path);
-}

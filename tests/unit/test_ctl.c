@@ -285,7 +285,9 @@ static int call_ctl(const char *arguments)
 }
 
 /* No daemon runs there: a valid command line finds none. */
-#define NOWHERE "--set=tcptuned.runtime_directory=/nonexistent "
+#define LONG \
+	"/01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345 "
+#define NOWHERE "--socket=/nonexistent/control "
 
 TEST(wrong_words)
 {
@@ -300,39 +302,17 @@ TEST(wrong_words)
 		{"paths --limit 5 forget all", "--limit: not with paths forget"},
 		{"paths forget all --json", "--json: not with paths forget"},
 		{"paths --sort=x forget all", "--sort: not with paths forget"},
+		{"--socket=" LONG "status", "is longer than the path of a socket may be"},
 	};
 
 	for_each_row (r, rows) {
-		char arguments[128];
+		char arguments[256];
 		int status;
 
 		snprintf(arguments, sizeof(arguments), NOWHERE "%s", r->arguments);
 		assert_contains(written(stderr, status = call_ctl(arguments)), r->message);
 		assert_int_equal(status, TCPTUNED_EXIT_USAGE);
 	}
-}
-
-/* An invalid configuration does not keep tcptunectl from reaching the running daemon. */
-TEST(broken_configuration)
-{
-	static const char text[] = "[policy web]\nmode = tnue\n[policy\nbpffs = /in_policy\n"
-				   "[tcptuned]\nlog_levle = info\nbpffs = /nonexistent\n";
-	char path[] = "/tmp/test_ctl.XXXXXX", arguments[256], expected[128], *said;
-	int fd = mkstemp(path), status;
-
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-	snprintf(arguments, sizeof(arguments), "--config=%s " NOWHERE "status", path);
-	said = written(stderr, call_ctl(arguments));
-	snprintf(expected, sizeof(expected), "tcptunectl: skipped: %s:3: the ] of a section", path);
-	assert_contains(said, expected);
-	assert_contains(
-		said,
-		"\ntcptunectl: no tcptuned runs: no process listens on /nonexistent/control;");
-	unlink(path);
-	said = written(stderr, status = call_ctl(arguments)); /* named, and not there */
-	assert_contains(said, "No such file or directory");
-	assert_int_equal(status, TCPTUNED_EXIT_CONFIG);
 }
 
 static void print_tested_policy(const json_t *policy)
