@@ -20,7 +20,7 @@
 #include "flows/scan.h"
 #include "host/cgroup.h"
 #include "host/lock.h"
-#include "host/previous_build.h"
+#include "host/activation.h"
 #include "host/privileges.h"
 #include "host/sysctl.h"
 #include "kern/loader.h"
@@ -148,7 +148,7 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		.port = d->config->metrics_port,
 		.print = tcptuned_scrape_print,
 	};
-	int sockets = tcptuned_previous_sort_passed(&http.listen_fd), error;
+	int sockets = tcptuned_activation_sort(&http.listen_fd), error;
 
 	/* Clients of the others would be accepted by the kernel, and never answered. */
 	if (sockets > 1)
@@ -357,7 +357,7 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 
 	ready(ctx);
 	if (!d->options->observe)
-		tcptuned_previous_keep();
+		tcptuned_activation_keep_build();
 	sd_notify(0, "READY=1");
 	error = loop(d);
 	sd_notify(0, "STOPPING=1");

@@ -14,7 +14,7 @@
 #include "daemon/detach.h"
 #include "host/cgroup.h"
 #include "host/limits.h"
-#include "host/previous_build.h"
+#include "host/activation.h"
 #include "host/privileges.h"
 #include "kern/loader.h"
 #include "paths/paths.h"
@@ -174,6 +174,6 @@ int main(int argc, char **argv)
 		return run_in_background(&options, &config);
 	status = run(&options, &config, -1);
 	if (status == TCPTUNED_EXIT_KERNEL)
-		tcptuned_previous_run(argv);
+		tcptuned_activation_run_previous(argv);
 	return status;
 }

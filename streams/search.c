@@ -16,7 +16,7 @@
 #include "streams/advice.h"
 #include "streams/child.h"
 #include "streams/probe.h"
-#include "lib/sockets.h"
+#include "streams/process.h"
 
 #define OPTIONS_MAX    4096
 #define SAMPLE_S       0.25
@@ -36,8 +36,8 @@
 
 /* What is known of the sockets of the probe that runs. */
 struct samples {
-	struct socket_reader reader;
-	struct socket_sums first, last;
+	struct process_reader reader;
+	struct process_sums first, last;
 	double first_s, last_s; /* when these were read; 0: not yet */
 	double data_s;		/* when the first bytes were seen; 0: not yet */
 	double rate, rate_peak; /* bits per second, of now and of the best second */
@@ -149,7 +149,7 @@ static double end_probe(struct tcptuned_streams *t)
 {
 	double elapsed_s = now_s() - t->probe_began_s, cpu_s = child_end(&t->child);
 
-	sockets_close(&t->samples.reader);
+	process_close(&t->samples.reader);
 	t->result.bytes += t->bytes;
 	t->bytes = 0;
 	return elapsed_s > 0 ? cpu_s / elapsed_s : 0;
@@ -194,7 +194,7 @@ static int has_bytes(const struct tcptuned_streams *t)
 }
 
 /* Whether a connection has brought its range of the file, or, as the sum falls, was closed. */
-static int has_ended(const struct tcptuned_streams *t, const struct socket_sums *sums)
+static int has_ended(const struct tcptuned_streams *t, const struct process_sums *sums)
 {
 	const struct samples *s = &t->samples;
 	unsigned long long range = t->run.streams ? t->run.file_bytes / t->run.streams : 0;
@@ -208,10 +208,10 @@ static void sample(struct tcptuned_streams *t)
 {
 	struct samples *s = &t->samples;
 	double at_s = now_s();
-	struct socket_sums sums;
+	struct process_sums sums;
 	__typeof__(&s->recent[0]) recent = &s->recent[s->rtts % PEAK_SAMPLES];
 
-	s->err = sockets_read(&s->reader, t->child.pid, &sums);
+	s->err = process_read(&s->reader, t->child.pid, &sums);
 	if (s->err)
 		return;
 	s->ended |= has_ended(t, &sums);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "sockets.h"
+#include "streams/process.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include <arpa/inet.h>
 
-#include "diag.h"
+#include "lib/diag.h"
 
 #define SOCKETS_MAX 1024
 
@@ -64,7 +64,7 @@ static void take_connection(const struct diag_socket *socket, void *context)
 	memcpy(c->congestion_control, socket->congestion_control, sizeof(c->congestion_control));
 }
 
-static int open_netlink(struct socket_reader *reader)
+static int open_netlink(struct process_reader *reader)
 {
 	int fd = reader->fd ? reader->fd : diag_open(0);
 
@@ -72,7 +72,7 @@ static int open_netlink(struct socket_reader *reader)
 	return fd < 0 ? fd : 0;
 }
 
-static void add(struct socket_sums *sums, const struct connection *c)
+static void add(struct process_sums *sums, const struct connection *c)
 {
 	const struct tcp_info *i = &c->info;
 	int receives = diag_receives(i);
@@ -100,8 +100,8 @@ static void add(struct socket_sums *sums, const struct connection *c)
 		strcpy(sums->congestion_control, "mixed");
 }
 
-static void add_up(struct socket_reader *reader, const struct connections *all,
-		   struct socket_sums *ret)
+static void add_up(struct process_reader *reader, const struct connections *all,
+		   struct process_sums *ret)
 {
 	unsigned int port = 0, several = 0;
 	__u64 most = 0;
@@ -124,7 +124,7 @@ static void add_up(struct socket_reader *reader, const struct connections *all,
 		ret->rtt_s /= ret->count;
 }
 
-int sockets_read(struct socket_reader *reader, pid_t pid, struct socket_sums *ret)
+int process_read(struct process_reader *reader, pid_t pid, struct process_sums *ret)
 {
 	struct connections *all = calloc(1, sizeof(*all));
 	int err = all ? find_inodes(pid, all) : -ENOMEM;
@@ -134,14 +134,14 @@ int sockets_read(struct socket_reader *reader, pid_t pid, struct socket_sums *re
 	      diag_dump(reader->fd, DIAG_STATE(DIAG_ESTABLISHED), reader->port, take_connection, all);
 	/* An answer that is late is not read as that to another request. */
 	if (err)
-		sockets_close(reader);
+		process_close(reader);
 	else
 		add_up(reader, all, ret);
 	free(all);
 	return err;
 }
 
-void sockets_close(struct socket_reader *reader)
+void process_close(struct process_reader *reader)
 {
 	if (reader->fd)
 		close(reader->fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "host/previous_build.h"
+#include "host/activation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 /* What systemd passed stays open, and in the environment, for the previous build. */
 static int passed, previous_fd = -1;
 
-int tcptuned_previous_sort_passed(int *ret_socket)
+int tcptuned_activation_sort(int *ret_socket)
 {
 	char **names = NULL;
 	int sockets = 0;
@@ -43,7 +43,7 @@ static int open_own(void)
 	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 }
 
-void tcptuned_previous_keep(void)
+void tcptuned_activation_keep_build(void)
 {
 	_cleanup_close_ int fd = open_own();
 
@@ -62,7 +62,7 @@ static bool is_own(int other_fd)
 	       (own.st_dev == other.st_dev && own.st_ino == other.st_ino);
 }
 
-void tcptuned_previous_run(char **argv)
+void tcptuned_activation_run_previous(char **argv)
 {
 	if (previous_fd < 0 || is_own(previous_fd))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* The established TCP connections of a process, by sock_diag(7). */
-#ifndef TCPTUNED_SOCKETS_H
-#define TCPTUNED_SOCKETS_H
+#ifndef TCPTUNED_STREAMS_PROCESS_H
+#define TCPTUNED_STREAMS_PROCESS_H
 
 #include <sys/types.h>
 
@@ -9,7 +9,7 @@
  * Sums over the connections of a process that carry data: those with less than a hundredth of the
  * bytes of the largest are left out, for example the control connection of iperf3.
  */
-struct socket_sums {
+struct process_sums {
 	unsigned int count;
 	int receives;	     /* most bytes were received, not sent */
 	double bytes;	     /* received, or sent and acknowledged */
@@ -23,14 +23,14 @@ struct socket_sums {
 };
 
 /* What a reader remembers between calls; all zeroes: new. */
-struct socket_reader {
+struct process_reader {
 	int fd;		   /* of netlink; 0: none yet */
 	unsigned int port; /* remote, of all connections of the process; 0: unknown, or several */
 };
 
 /* Read the connections of the process @pid. Returns 0, or an error of the system. */
-int sockets_read(struct socket_reader *reader, pid_t pid, struct socket_sums *ret);
+int process_read(struct process_reader *reader, pid_t pid, struct process_sums *ret);
 
-void sockets_close(struct socket_reader *reader);
+void process_close(struct process_reader *reader);
 
 #endif
