@@ -153,9 +153,13 @@ format: ## format the C and C++ sources, with Debian 12's clang-format (14)
 # Other releases format some lines differently.
 FORMATS_AS_14 = $(CLANG_FORMAT) --version | grep -q 'version 14\.'
 
-format-check: ## is there anything that `make format` would change?
+format-check: ## is there anything that `make format` would change, or a comment beyond 100 columns?
 	@! $(FORMATS_AS_14) && echo "format-check: nothing is checked, since this is not clang-format 14" || \
 	$(CLANG_FORMAT) --dry-run --Werror $(shell git ls-files '*.c' '*.h' '*.cc')
+	@! awk '{ line = $$0; while (i = index(line, "\t")) \
+		line = substr(line, 1, i - 1) sprintf("%*s", 8 - (i - 1) % 8, "") substr(line, i + 1) } \
+		length(line) > 100 && !/"/ { print FILENAME ":" FNR ": longer than 100 columns" }' \
+		$(shell git ls-files '*.c' '*.h') | grep .
 
 clean: ## remove what was built
 	rm -rf $(BUILD)

@@ -34,9 +34,9 @@ static __always_inline bool mostly_sends(const struct tcp_sock *tp)
 }
 
 /*
- * False only if more data leaves, whose ACK brings RTT_CB: it comes once data beyond rtt_seq is confirmed
- * (tcp_rtt_estimator()). After its last data the connection may receive, and a receiver has calls with its
- * segments only.
+ * False only if more data leaves, whose ACK brings RTT_CB: it comes once data beyond rtt_seq is
+ * confirmed (tcp_rtt_estimator()). After its last data the connection may receive, and a receiver
+ * has calls with its segments only.
  */
 static __always_inline bool may_receive(const struct tcp_sock *tp)
 {
@@ -44,8 +44,8 @@ static __always_inline bool may_receive(const struct tcp_sock *tp)
 }
 
 /*
- * A sender has RTT_CB once in a round trip, which is enough where no queue stands. Silences, and whether the delay
- * varies, are seen by all segments.
+ * A sender has RTT_CB once in a round trip, which is enough where no queue stands. Silences, and
+ * whether the delay varies, are seen by all segments.
  */
 static __always_inline __u32 callbacks_of(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -58,8 +58,9 @@ static __always_inline __u32 callbacks_of(const struct tcptuned_flow *flow, stru
 }
 
 /*
- * The callbacks of a socket that @has these, without the WRITE_HDR_OPT of CALLBACKS_EARLY: another program's is marked by
- * STATE_CB (on_established()). Without branches, which the verifier would walk through with all that follows.
+ * The callbacks of a socket that @has these, without the WRITE_HDR_OPT of CALLBACKS_EARLY: another
+ * program's is marked by STATE_CB (on_established()). Without branches, which the verifier would
+ * walk through with all that follows.
  */
 static __always_inline __u32 without_early(__u32 has)
 {

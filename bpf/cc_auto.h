@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What cc_auto chooses in place of the default: another congestion control where no queue causes the losses
- * (<tcptuned/algo/random_loss.h>), and bitcp while a long path has room (<tcptuned/algo/room.h>). Only connections whose
- * slow start is over have a record of this.
+ * What cc_auto chooses in place of the default: another congestion control where no queue causes
+ * the losses (<tcptuned/algo/random_loss.h>), and bitcp while a long path has room
+ * (<tcptuned/algo/room.h>). Only connections whose slow start is over have a record of this.
  */
 #ifndef TCPTUNED_BPF_CC_AUTO_H
 #define TCPTUNED_BPF_CC_AUTO_H
@@ -51,7 +51,10 @@ static __always_inline struct random_loss *get_random_loss(struct tcp_sock *tp,
 	return l;
 }
 
-/* The ACK of the last segment that was sent before a recovery is seen here before the kernel ends it (tcp_ack()). */
+/*
+ * The ACK of the last segment that was sent before a recovery is seen here before the kernel ends
+ * it (tcp_ack()).
+ */
 static __always_inline bool is_repairing(const struct tcp_sock *tp)
 {
 	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) >= TCP_CA_Recovery &&
@@ -76,15 +79,18 @@ static __always_inline void fill_round(struct random_loss_round *round, struct t
 		      tp->snd_cwnd >= tp->snd_ssthresh;
 }
 
-/* True while a window from before a pause, or for a known path, is sent, or a burst after a loss is paced. */
+/*
+ * True while a window from before a pause, or for a known path, is sent, or a burst after a loss is
+ * paced.
+ */
 static __always_inline bool is_resuming(struct tcp_sock *tp)
 {
 	return resume_of(tp)->paced || resume_of(tp)->state >= RESUME_UNVALIDATED;
 }
 
 /*
- * Returns whether another congestion control is to be set, and its name in @ret, which is empty before; "": the default.
- * bitcp that was set without a trial goes when the room is filled.
+ * Returns whether another congestion control is to be set, and its name in @ret, which is empty
+ * before; "": the default. bitcp that was set without a trial goes when the room is filled.
  */
 static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
 				    const struct tcptuned_flow *flow, struct tcp_sock *tp,
@@ -113,7 +119,10 @@ static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
 	return true;
 }
 
-/* Sets it in place of the default, or of bitcp, which was chosen before. If that cannot be, there is no trial any more. */
+/*
+ * Sets it in place of the default, or of bitcp, which was chosen before. If that cannot be, there
+ * is no trial any more.
+ */
 static __always_inline void set_next_cc(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					struct tcp_sock *tp, const struct tcptuned_policy *policy,
 					struct random_loss *l, char name[TCPTUNED_CC_NAME_MAX])

@@ -78,7 +78,10 @@ static __always_inline bool may_set_policy_cc(struct tcptuned_flow *flow, struct
 	return true;
 }
 
-/* True if cc_auto may choose: nothing else was chosen, and the default is one that kernels are built with. */
+/*
+ * True if cc_auto may choose: nothing else was chosen, and the default is one that kernels are
+ * built with.
+ */
 static __always_inline bool may_set_auto_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					    const struct tcptuned_policy *policy)
 {

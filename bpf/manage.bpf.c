@@ -29,7 +29,10 @@
 /* The cgroup to which the programs are attached. Callbacks come from it and those below only. */
 const volatile __u64 cgroup_id SEC(".rodata.cgroup") = 1;
 
-/* That of cc/bitcp.bpf.c. It is also here, so that the daemon has it among the others, and without bitcp, too. */
+/*
+ * That of cc/bitcp.bpf.c. It is also here, so that the daemon has it among the others, and without
+ * bitcp, too.
+ */
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct bitcp_params) bitcp_params SHARED_MAP;
 
 /* The socket of an iterator; NULL: it is not a full one in one of these @states, a bit each. */
@@ -404,7 +407,10 @@ int apply_policies(struct bpf_iter__tcp *ctx)
 
 #define IDLE_US 5000000u
 
-/* How much of its grant a connection uses that holds @in_use, of which the kernel alone gives @base. */
+/*
+ * How much of its grant a connection uses that holds @in_use, of which the kernel alone gives
+ * @base.
+ */
 static __always_inline __u32 grant_in_use(const struct budget_share *share, __u64 in_use,
 					  __u32 base)
 {

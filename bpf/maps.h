@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The maps that programs share. The linker makes those of all parts of tcptuned.bpf.o one, and the loader gives them to
- * the congestion controls.
+ * The maps that programs share. The linker makes those of all parts of tcptuned.bpf.o one, and the
+ * loader gives them to the congestion controls.
  */
 #ifndef TCPTUNED_BPF_MAPS_H
 #define TCPTUNED_BPF_MAPS_H
@@ -98,7 +98,9 @@ struct {
 	__type(value, struct random_loss);
 } random_losses SHARED_MAP;
 
-/* An entry is replaced or removed by the next listen() on its port, or dropped if the map is full. */
+/*
+ * An entry is replaced or removed by the next listen() on its port, or dropped if the map is full.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);

@@ -99,8 +99,8 @@ __noinline __u32 first_window(const struct tcptuned_path *path, __u32 host, __s6
 #define PATH_WINDOW_SLOW ~0u
 
 /*
- * What is known of the peer of a connection that is being established: PATH_WINDOW_SLOW, or the window that it has filled
- * before, bytes; 0: nothing.
+ * What is known of the peer of a connection that is being established: PATH_WINDOW_SLOW, or the
+ * window that it has filled before, bytes; 0: nothing.
  */
 static __always_inline __u32 path_window(struct bpf_sock_ops *ctx)
 {
@@ -143,7 +143,8 @@ static __always_inline struct tcptuned_path *look_up_path(struct tcp_sock *tp, _
 
 /*
  * True if a new connection needs its record before it has carried anything: its path is slow, so
- * that the window should be small from the first segment on, or bitcp has had a loss on it, or it may jump.
+ * that the window should be small from the first segment on, or bitcp has had a loss on it, or it
+ * may jump.
  */
 static __always_inline bool path_needs_record(struct tcp_sock *tp)
 {
@@ -232,8 +233,8 @@ static __always_inline __u32 path_bitcp_max(struct tcp_sock *tp)
 }
 
 /*
- * True if a jump, or the window before it, was lost or marked in part: then nothing is known of the path any more
- * (RFC 9959, 3.5).
+ * True if a jump, or the window before it, was lost or marked in part: then nothing is known of the
+ * path any more (RFC 9959, 3.5).
  */
 static __always_inline bool lost_jump(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {

@@ -63,10 +63,10 @@ static __always_inline __u32 min_limit(__u32 a, __u32 b)
  * The window that the clamp should allow, the smallest of what right-sizing, the reader, the budget
  * and the policy say; 0: no limit. The flow's reason becomes that of the limit.
  *
- * An application that waits for an amount (SO_RCVLOWAT) leaves as much unread on purpose: twice that is
- * the least. During a reassembly gap only windows below the kernel's initial one are held: a sender that
- * repairs a loss needs up to twice what is in flight (DRS II), and an ACK with three SACK blocks
- * has no room for the option whose callback this is (bpf_skops_hdr_opt_len()).
+ * An application that waits for an amount (SO_RCVLOWAT) leaves as much unread on purpose: twice
+ * that is the least. During a reassembly gap only windows below the kernel's initial one are held:
+ * a sender that repairs a loss needs up to twice what is in flight (DRS II), and an ACK with three
+ * SACK blocks has no room for the option whose callback this is (bpf_skops_hdr_opt_len()).
  */
 static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -104,7 +104,10 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 	return window;
 }
 
-/* @want, but beyond what the kernel had by itself only what the connection has earned, bytes of memory. */
+/*
+ * @want, but beyond what the kernel had by itself only what the connection has earned, bytes of
+ * memory.
+ */
 static __always_inline __u32 earned_receive_space(const struct tcptuned_flow *flow,
 						  const struct tcp_sock *tp, __u32 want)
 {
@@ -154,8 +157,8 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 
 /*
  * Charges the budget with what the kernel has given beyond tcp_rmem as it was before tcptuned
- * raised it. Where the budget has no more, or the connection has not earned it, the window is held to what
- * it would have been.
+ * raised it. Where the budget has no more, or the connection has not earned it, the window is held
+ * to what it would have been.
  */
 static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -204,8 +207,9 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 }
 
 /*
- * The window of a buffer that the application sizes, or of a connection without timestamps, is only measured: as
- * if no RTT exceeded the minimum, so that nothing is tested. Returns false if it is too early to decide again.
+ * The window of a buffer that the application sizes, or of a connection without timestamps, is only
+ * measured: as if no RTT exceeded the minimum, so that nothing is tested. Returns false if it is
+ * too early to decide again.
  */
 static __always_inline bool on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp)

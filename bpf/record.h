@@ -67,7 +67,10 @@ static __always_inline __u32 application_locks(const struct tcptuned_flow *flow,
 	return locks;
 }
 
-/* The most that the kernel alone would give, bytes: @max of tcp_rmem or tcp_wmem, or what is locked. */
+/*
+ * The most that the kernel alone would give, bytes: @max of tcp_rmem or tcp_wmem, or what is
+ * locked.
+ */
 static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow, __u32 max,
 					       bool receive)
 {

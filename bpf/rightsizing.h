@@ -37,7 +37,10 @@ struct peer_key {
 	__u32 sends;
 };
 
-/* Of peers whose connections have a queue. Processors may write at once: a silence is lost, or seen twice. */
+/*
+ * Of peers whose connections have a queue. Processors may write at once: a silence is lost, or seen
+ * twice.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, PEERS_MAX);

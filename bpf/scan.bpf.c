@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An iterator over all connections. It adds them up, and collects those that user space has asked for
- * (<tcptuned/abi/readout.h>).
+ * An iterator over all connections. It adds them up, and collects those that user space has asked
+ * for (<tcptuned/abi/readout.h>).
  */
 #include "congestion_control.h"
 #include "maps.h"
@@ -20,8 +20,8 @@ struct {
 } collected SEC(".maps");
 
 /*
- * Only user space reads and writes this map; its pin outlives the daemon. When the map is full, the kernel
- * drops entries that were not updated for long.
+ * Only user space reads and writes this map; its pin outlives the daemon. When the map is full, the
+ * kernel drops entries that were not updated for long.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -90,8 +90,8 @@ static __always_inline __u32 receive_window_used(const struct tcptuned_flow *flo
 }
 
 /*
- * A segment echoes the time of the last ACK, and so a sender that paused looks like a longer path. A
- * queue keeps the link busy, so no silence is longer than what waits there.
+ * A segment echoes the time of the last ACK, and so a sender that paused looks like a longer path.
+ * A queue keeps the link busy, so no silence is longer than what waits there.
  */
 static __always_inline __u32 receiver_queue(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -151,7 +151,9 @@ static __always_inline void copy_limits(struct tcptuned_flow_record *r, struct t
 		r->pacing_rate_Bps = sk->sk_pacing_rate;
 }
 
-/* What it has sent and received, and how long it was limited by what (tcp_get_info_chrono_stats()). */
+/*
+ * What it has sent and received, and how long it was limited by what (tcp_get_info_chrono_stats()).
+ */
 static __always_inline void copy_history(struct tcptuned_flow_record *r, struct tcp_sock *tp)
 {
 	__u32 now = bpf_jiffies64(), type = BPF_CORE_READ_BITFIELD(tp, chrono_type);
@@ -243,7 +245,10 @@ static __always_inline void add_to_sums(struct readout_sums *sums, struct tcptun
 		read_cc_name(group->congestion_control, tp);
 }
 
-/* True if it has data to send or in flight, or has sent or received some at @since, in jiffies, or later. */
+/*
+ * True if it has data to send or in flight, or has sent or received some at @since, in jiffies, or
+ * later.
+ */
 static __always_inline bool is_active(const struct tcp_sock *tp, __u32 since)
 {
 	return tp->packets_out || tp->write_seq != tp->snd_nxt ||
@@ -332,8 +337,8 @@ int dump_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
 }
 
 /*
- * In place of dump_flows where the kernel refuses iterators over socket storage. It passes all sockets of one
- * network namespace, but those that were closed and are not destroyed yet.
+ * In place of dump_flows where the kernel refuses iterators over socket storage. It passes all
+ * sockets of one network namespace, but those that were closed and are not destroyed yet.
  */
 SEC("iter/tcp")
 int dump_tcp(struct bpf_iter__tcp *ctx)

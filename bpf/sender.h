@@ -29,8 +29,9 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 }
 
 /*
- * What may wait unsent, bytes; 0: the administrator has set net.ipv4.tcp_notsent_lowat. The rate is that of
- * cwnd, but at most twice that of the last round trip, as cwnd also grows where something else is the limit.
+ * What may wait unsent, bytes; 0: the administrator has set net.ipv4.tcp_notsent_lowat. The rate is
+ * that of cwnd, but at most twice that of the last round trip, as cwnd also grows where something
+ * else is the limit.
  */
 static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -49,9 +50,9 @@ static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, stru
 }
 
 /*
- * Counts how often tcptuned's limit of unsent data left a sender with nothing to send: its application had waited for
- * room, and got the CPU too late, when all was sent. One that has only finished an answer writes again after
- * the peer has sent something.
+ * Counts how often tcptuned's limit of unsent data left a sender with nothing to send: its
+ * application had waited for room, and got the CPU too late, when all was sent. One that has only
+ * finished an answer writes again after the peer has sent something.
  */
 static __always_inline void count_late_writer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -110,8 +111,8 @@ static __always_inline bool delay_varies(const struct rightsize *rs, const struc
 }
 
 /*
- * The memory for the window of a jump, which will follow (resume_may_jump()), bytes; 0: none will, or the application does
- * not fill what there is.
+ * The memory for the window of a jump, which will follow (resume_may_jump()), bytes; 0: none will,
+ * or the application does not fill what there is.
  */
 static __always_inline __u64 jump_space(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -125,9 +126,9 @@ static __always_inline __u64 jump_space(const struct tcptuned_flow *flow, struct
 
 /*
  * The memory for a window of @space bytes. A writer is woken when a third of the buffer is free
- * (sk_stream_is_writeable()), so less than the window is in flight at times. On a constant path that
- * only shortens the queue. Where the delay varies, it may leave the link idle, so the window there is
- * what remains when the writer is woken.
+ * (sk_stream_is_writeable()), so less than the window is in flight at times. On a constant path
+ * that only shortens the queue. Where the delay varies, it may leave the link idle, so the window
+ * there is what remains when the writer is woken.
  */
 static __always_inline __u64 wake_space(const struct rightsize *rs, struct tcp_sock *tp,
 					__u64 space)
@@ -140,9 +141,9 @@ static __always_inline __u64 wake_space(const struct rightsize *rs, struct tcp_s
 /*
  * The send buffer, bytes of memory; 0: the kernel's. A held one has room for the window, and does
  * not shrink during a recovery, when nothing leaves the queue. One that has reached the maximum of
- * tcp_wmem, or is locked, because it was sized once or because the application fixed it before tcptuned saw
- * it, follows cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in slow start; and so does one for a
- * jump, before it begins. The caller limits the result to @max.
+ * tcp_wmem, or is locked, because it was sized once or because the application fixed it before
+ * tcptuned saw it, follows cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in slow
+ * start; and so does one for a jump, before it begins. The caller limits the result to @max.
  */
 static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
@@ -165,8 +166,8 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 }
 
 /*
- * The memory that the connection may use: what the kernel had by itself, and beyond that what it has earned, or an
- * earlier one to the same host if it jumps. It does not shrink during a recovery.
+ * The memory that the connection may use: what the kernel had by itself, and beyond that what it
+ * has earned, or an earlier one to the same host if it jumps. It does not shrink during a recovery.
  */
 static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
 					       struct tcp_sock *tp)
@@ -188,9 +189,9 @@ static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
 /*
  * Paces a connection from now on, at the kernel's rate (tcp_update_pacing_rate()). Otherwise a long
  * write() or sendfile() would exceed the buffer, as nothing looks at the buffer's size while there
- * is room in the last skb (tcp_sendmsg_locked()), and there is after each packet that is shorter than
- * an skb (tcp_push_one()): at less than 64 KB per millisecond (tcp_tso_autosize()). Where the delay
- * varies, pacing would keep the sender from making up for a silence.
+ * is room in the last skb (tcp_sendmsg_locked()), and there is after each packet that is shorter
+ * than an skb (tcp_push_one()): at less than 64 KB per millisecond (tcp_tso_autosize()). Where the
+ * delay varies, pacing would keep the sender from making up for a silence.
  */
 static __always_inline void bound_writes(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 					 struct tcp_sock *tp)
@@ -259,9 +260,10 @@ static __always_inline void update_delivered(struct tcptuned_flow *flow, struct 
 }
 
 /*
- * @segment: a segment leaves, or else a round trip ends. Once in a round trip is too seldom to see silences, so
- * segments are looked at, too, where a queue may stand (callbacks_of()); but then only the buffer of a test or
- * a hold is set. Where data goes both ways they are not, and so the kernel sizes the buffer.
+ * @segment: a segment leaves, or else a round trip ends. Once in a round trip is too seldom to see
+ * silences, so segments are looked at, too, where a queue may stand (callbacks_of()); but then only
+ * the buffer of a test or a hold is set. Where data goes both ways they are not, and so the kernel
+ * sizes the buffer.
  */
 static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
 				       struct tcp_sock *tp, bool segment)

@@ -27,7 +27,8 @@
 /*
  * A global function. The verifier walks it once, and not again for each state in which it is
  * called, which keeps the programs far below the instruction limit. Pointers to sockets cannot be
- * passed to it; they are passed as numbers within a structure. It is weak, as several parts of an object have it.
+ * passed to it; they are passed as numbers within a structure. It is weak, as several parts of an
+ * object have it.
  */
 #define __bpf_global __attribute__((noinline)) __weak
 
@@ -45,13 +46,19 @@ static __always_inline __u32 sk_min_rtt_us(const struct tcp_sock *tp)
 	return rtt == ~0u ? 0 : rtt;
 }
 
-/* True before the first segment after a pause for which the kernel forgets cwnd (tcp_slow_start_after_idle_check()). */
+/*
+ * True before the first segment after a pause for which the kernel forgets cwnd
+ * (tcp_slow_start_after_idle_check()).
+ */
 static __always_inline bool sk_paused(const struct tcp_sock *tp)
 {
 	return !tp->packets_out && (__u32)bpf_jiffies64() - tp->lsndtime > tp->inet_conn.icsk_rto;
 }
 
-/* The last bytes of icsk_ca_priv, after the state of the algorithm, if the congestion control is tcptuned's. */
+/*
+ * The last bytes of icsk_ca_priv, after the state of the algorithm, if the congestion control is
+ * tcptuned's.
+ */
 static __always_inline struct resume *resume_of(struct tcp_sock *tp)
 {
 	return (struct resume *)((__u32 *)&tp->inet_conn.icsk_ca_priv[11] + 1);
@@ -63,8 +70,8 @@ _Static_assert(sizeof(struct resume) == 3 * sizeof(__u32), "it fits there");
 #define PACED_RTT_MIN_US 1000u
 
 /*
- * What the path has carried in a round trip, as the kernel measured it last (tcp_rate_gen()), packets; 0: that is not
- * known, or the path is too short to be paced.
+ * What the path has carried in a round trip, as the kernel measured it last (tcp_rate_gen()),
+ * packets; 0: that is not known, or the path is too short to be paced.
  */
 static __always_inline __u32 sk_pipe(const struct tcp_sock *tp)
 {
@@ -89,7 +96,10 @@ static __always_inline __u32 sk_rcv_rtt_us(const struct tcp_sock *tp)
 	return rtt < 10000 ? rtt + 1000 : rtt;
 }
 
-/* Returns whether both hosts use timestamps (RFC 7323), and this one those of milliseconds, as nearly all do. */
+/*
+ * Returns whether both hosts use timestamps (RFC 7323), and this one those of milliseconds, as
+ * nearly all do.
+ */
 static __always_inline bool sk_has_timestamps(const struct tcp_sock *tp)
 {
 	return BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) && tp->rx_opt.rcv_tsecr &&
@@ -97,8 +107,8 @@ static __always_inline bool sk_has_timestamps(const struct tcp_sock *tp)
 }
 
 /*
- * One RTT sample by the timestamp that the last segment echoed (tcp_rcv_rtt_measure_ts()), if there are
- * timestamps; 0: none. Its unit is a millisecond, which is also its minimum.
+ * One RTT sample by the timestamp that the last segment echoed (tcp_rcv_rtt_measure_ts()), if there
+ * are timestamps; 0: none. Its unit is a millisecond, which is also its minimum.
  */
 static __always_inline __u32 sk_rcv_rtt_sample_us(const struct tcp_sock *tp)
 {
@@ -110,8 +120,9 @@ static __always_inline __u32 sk_rcv_rtt_sample_us(const struct tcp_sock *tp)
 }
 
 /*
- * How long the last segment that arrived here (@sends: that the last ACK confirms there) was under way, us, by
- * the clocks of two hosts: only differences between such delays mean something. 0: there are no timestamps.
+ * How long the last segment that arrived here (@sends: that the last ACK confirms there) was under
+ * way, us, by the clocks of two hosts: only differences between such delays mean something. 0:
+ * there are no timestamps.
  */
 static __always_inline __u32 sk_forward_delay_us(const struct tcp_sock *tp, bool sends)
 {
@@ -122,8 +133,8 @@ static __always_inline __u32 sk_forward_delay_us(const struct tcp_sock *tp, bool
 }
 
 /*
- * Segments sent. The kernel's counter begins again after 2^32 of them, 6 TB; then at least as many were sent
- * as hold the delivered bytes.
+ * Segments sent. The kernel's counter begins again after 2^32 of them, 6 TB; then at least as many
+ * were sent as hold the delivered bytes.
  */
 static __always_inline __u64 sk_segments_sent(const struct tcp_sock *tp)
 {

@@ -20,7 +20,10 @@ static __always_inline void count(enum tcptuned_counter which)
 		add_count(t, which, 1);
 }
 
-/* The histograms take one round of so many on a CPU: to add to them costs as much as the rule itself. */
+/*
+ * The histograms take one round of so many on a CPU: to add to them costs as much as the rule
+ * itself.
+ */
 #define ROUNDS_OBSERVED 8
 
 /* Counts a round, and returns whether the histograms take it. */

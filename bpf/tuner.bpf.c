@@ -4,14 +4,14 @@
  *
  *   connect()       the policy is known; what an earlier connection has left is removed
  *   listen()        requests for buffer sizes are resolved
- *   SYN, SYN-ACK    a small initial window on a path that is remembered as slow; a large one to ask a
- *                   host that has sent much
+ *   SYN, SYN-ACK    a small initial window on a path that is remembered as slow; a large one to ask
+ *                   a host that has sent much
  *   established     two callbacks are requested, and nothing else: a short connection costs nothing
  *   an ACK leaves   once the connection has carried enough, its policy is looked up and its record
  *                   created; then, at most once per millisecond, the receive window is adjusted
  *   a round trip ends
- *                   likewise for the send buffer and the congestion control; while a queue may stand,
- *                   also when a segment leaves (callbacks.h)
+ *                   likewise for the send buffer and the congestion control; while a queue may
+ *                   stand, also when a segment leaves (callbacks.h)
  *   closed          totals are added up, and the path is remembered
  *   destroyed       the same, if no callback has reported the end
  *
@@ -73,8 +73,9 @@ static __always_inline const struct tcptuned_policy *policy_of_connecting(struct
 #define WINDOW_CLAMP_MAX (65535u << 14)
 
 /*
- * Makes the receive buffer larger, without a lock (tcp_set_rcvlowat()), before the handshake derives the first window from
- * it (tcp_select_initial_window()). Later a receiver opens by twice what arrives, and a jump would have to wait for that.
+ * Makes the receive buffer larger, without a lock (tcp_set_rcvlowat()), before the handshake
+ * derives the first window from it (tcp_select_initial_window()). Later a receiver opens by twice
+ * what arrives, and a jump would have to wait for that.
  */
 static __always_inline void open_window(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
 					const struct tcptuned_policy *policy, __u32 window)
@@ -233,7 +234,10 @@ __bpf_global int after_jump(struct bpf_sock_ops *ctx)
 	return 0;
 }
 
-/* True for the first segment after a pause for which the kernel forgets the window (tcp_slow_start_after_idle_check()). */
+/*
+ * True for the first segment after a pause for which the kernel forgets the window
+ * (tcp_slow_start_after_idle_check()).
+ */
 static __always_inline bool forgets_window(const struct tcptuned_flow *flow,
 					   const struct tcp_sock *tp)
 {
@@ -495,8 +499,8 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 
 /*
  * A socket is destroyed, whether or not its end was reported: its callbacks may have been removed,
- * and a stop that was killed leaves no program attached. Its grants are returned to the budget. During
- * an upgrade two of these programs run one after the other; the second one finds no record.
+ * and a stop that was killed leaves no program attached. Its grants are returned to the budget.
+ * During an upgrade two of these programs run one after the other; the second one finds no record.
  */
 SEC("tp_btf/tcp_destroy_sock")
 int tcptuned_destroyed(__u64 *args)

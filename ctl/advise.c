@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcptunectl advise: what is remembered of the path to a host, for applications that tune themselves. */
+/*
+ * tcptunectl advise: what is remembered of the path to a host, for applications that tune
+ * themselves.
+ */
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>

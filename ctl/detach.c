@@ -20,7 +20,10 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 
 	if (error)
 		return error;
-	/* The daemon disconnects when it has restored everything. It sends an error first if it could not. */
+	/*
+	 * The daemon disconnects when it has restored everything. It sends an error first if it
+	 * could not.
+	 */
 	while ((next = fgetc(stream)) == '\n')
 		;
 	if (next != EOF && ungetc(next, stream) != EOF) {

@@ -155,7 +155,10 @@ static int resolve(struct question *q, struct tcptuned_error *err)
 	return 0;
 }
 
-/* curl reads the file by way of the proxy that the environment names. Its user and password are not shown. */
+/*
+ * curl reads the file by way of the proxy that the environment names. Its user and password are not
+ * shown.
+ */
 static void warn_of_proxy(const struct question *q)
 {
 	static const char *const plain[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
@@ -179,7 +182,10 @@ static void warn_of_proxy(const struct question *q)
 
 /* ---- what the daemon knows ------------------------------------------------------------------- */
 
-/* Set *@ret to its answer about the connections to the address; NULL if no daemon runs, or without one. */
+/*
+ * Set *@ret to its answer about the connections to the address; NULL if no daemon runs, or without
+ * one.
+ */
 static int ask_daemon(const struct ctl *ctl, const struct question *q, json_t *request,
 		      json_t **ret, struct tcptuned_error *err)
 {
@@ -203,8 +209,8 @@ static bool is_better(const json_t *streams, const json_t *than)
 }
 
 /*
- * Set *@ret to what the daemon remembers of parallel connections to the address; NULL: nothing. Of both
- * directions and several congestion controls, it is what has a fit and was used last.
+ * Set *@ret to what the daemon remembers of parallel connections to the address; NULL: nothing. Of
+ * both directions and several congestion controls, it is what has a fit and was used last.
  */
 static int ask_memory(const struct ctl *ctl, const struct question *q, json_t **ret,
 		      struct tcptuned_error *err)
@@ -233,7 +239,10 @@ static double real_of(const json_t *object, const char *name)
 	return json_number_value(json_object_get(object, name));
 }
 
-/* Advise from what is remembered, as a search does from its probes. Returns false if that is refused. */
+/*
+ * Advise from what is remembered, as a search does from its probes. Returns false if that is
+ * refused.
+ */
 static bool conclude(const struct question *q, const json_t *memory,
 		     struct tcptuned_streams_result *ret)
 {
@@ -480,7 +489,9 @@ static void print_json(const struct question *q, const struct tcptuned_streams_r
 	ctl_print_json(all);
 }
 
-/* ---- the command ------------------------------------------------------------------------------ */
+/*
+ * ---- the command ------------------------------------------------------------------------------
+ */
 
 static void print_progress(const struct tcptuned_streams *search)
 {
@@ -496,7 +507,10 @@ static void print_progress(const struct tcptuned_streams *search)
 		fprintf(stderr, "\r\033[K");
 }
 
-/* Wait for the end of the search, or for a signal that ends this process as soon as it is unblocked. */
+/*
+ * Wait for the end of the search, or for a signal that ends this process as soon as it is
+ * unblocked.
+ */
 static int wait_for_end(struct tcptuned_streams *search, int signals)
 {
 	struct pollfd fds[] = {{.fd = tcptuned_streams_fd(search), .events = POLLIN},
@@ -524,8 +538,8 @@ static int fail_to_start(const struct question *q, int error, struct tcptuned_er
 }
 
 /*
- * Block the signals that would end this process, and return a descriptor that reads them. nohup(1), for
- * example, has some ignored: these do not end the search either.
+ * Block the signals that would end this process, and return a descriptor that reads them. nohup(1),
+ * for example, has some ignored: these do not end the search either.
  */
 static int block_signals(sigset_t *before)
 {

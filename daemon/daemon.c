@@ -45,8 +45,8 @@ static void renew_metrics(void *ctx)
 }
 
 /*
- * A restart by systemd sends SIGUSR1 and then SIGTERM (tcptuned.service). Of two pending signals the
- * kernel delivers the one with the lower number first.
+ * A restart by systemd sends SIGUSR1 and then SIGTERM (tcptuned.service). Of two pending signals
+ * the kernel delivers the one with the lower number first.
  */
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *ctx)
 {
@@ -244,8 +244,9 @@ static bool any_policy_tunes(const struct tcptuned_kernel *k)
 }
 
 /*
- * What a killed daemon has attached keeps tuning its connections, whatever the policies are now, and
- * --observe may not end that. Nor may it end a registration of bitcp, which only such a daemon leaves.
+ * What a killed daemon has attached keeps tuning its connections, whatever the policies are now,
+ * and --observe may not end that. Nor may it end a registration of bitcp, which only such a daemon
+ * leaves.
  */
 static int check_observe(const struct tcptuned_config *config, struct tcptuned_error *err)
 {
@@ -313,9 +314,9 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (error)
 		return error;
 	/*
-	 * Writing a name makes the kernel look it up again (tcp_set_default_congestion_control()): a
-	 * namespace whose default is bitcp keeps the one that was registered when it was written. This
-	 * comes after adoption, because a connection that has the default has made no choice.
+	 * Writing a name makes the kernel look it up again (tcp_set_default_congestion_control()):
+	 * a namespace whose default is bitcp keeps the one that was registered when it was written.
+	 * This comes after adoption, because a connection that has the default has made no choice.
 	 */
 	if (!d->options->observe)
 		tcptuned_sysctl_replace(TCPTUNED_SYSCTL_CONGESTION_CONTROL, "bitcp", "bitcp");

@@ -14,8 +14,9 @@
 #include "util/log.h"
 
 /*
- * Move connections whose congestion control tcptuned set to the default of their network namespace (if
- * that is bitcp, it becomes this one's first), and restore the buffers that listeners have requested.
+ * Move connections whose congestion control tcptuned set to the default of their network namespace
+ * (if that is bitcp, it becomes this one's first), and restore the buffers that listeners have
+ * requested.
  */
 static void undo_overrides(const struct tcptuned_kernel *kernel)
 {
@@ -80,7 +81,9 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 	}
 	if (error)
 		return error;
-	/* What the programs have learned since the daemon was killed is in maps that are removed. */
+	/*
+	 * What the programs have learned since the daemon was killed is in maps that are removed.
+	 */
 	tcptuned_paths_save_left(&kernel, config->state_directory);
 	error = tcptuned_detach(&kernel, err);
 	tcptuned_kernel_close(&kernel);

@@ -58,8 +58,8 @@ static bool has_other_sockops(struct tcptuned_daemon *d)
 }
 
 /*
- * The scan is limited to 0.1 % of a processor, and to 1 % while connections wait for memory that idle
- * ones hold, so that they get it within seconds.
+ * The scan is limited to 0.1 % of a processor, and to 1 % while connections wait for memory that
+ * idle ones hold, so that they get it within seconds.
  */
 static void maintain_flows(struct tcptuned_daemon *d)
 {
@@ -90,7 +90,10 @@ static void add_window(void *ctx, const struct tcptuned_streams_key *key, __u32 
 	tcptuned_streams_memory_add(bpf_map__fd(d->kernel.bpf->maps.streams), key, netns, window);
 }
 
-/* The first scan only finds out the kernel's time, since when connections are active in the next one. */
+/*
+ * The first scan only finds out the kernel's time, since when connections are active in the next
+ * one.
+ */
 static void scan_groups(struct tcptuned_daemon *d)
 {
 	struct tcptuned_filter filter = {.active_since = d->scan_jiffies};
@@ -166,7 +169,10 @@ static int check_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	return 0;
 }
 
-/* NTP daemons set this offset to the leap seconds of late (chrony: 37) or not at all (systemd-timesyncd: 0). */
+/*
+ * NTP daemons set this offset to the leap seconds of late (chrony: 37) or not at all
+ * (systemd-timesyncd: 0).
+ */
 static void follow_tai_offset(const struct tcptuned_daemon *d)
 {
 	int64_t ahead_ns =

@@ -7,14 +7,15 @@
 
 /*
  * Apply the configuration again if a sysctl or a policy's control group has changed, reclaim memory
- * from idle connections, and save the path memory from time to time. -ESTALE: the control group that
- * tcptuned is attached to was replaced by another one, to which only a new start attaches.
+ * from idle connections, and save the path memory from time to time. -ESTALE: the control group
+ * that tcptuned is attached to was replaced by another one, to which only a new start attaches.
  */
 int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err);
 
 /*
- * Scan the groups of connections for windows of time that tell what parallel connections carry. Returns
- * the microseconds until the next scan, so that all of them take at most 0.1 % of a processor.
+ * Scan the groups of connections for windows of time that tell what parallel connections carry.
+ * Returns the microseconds until the next scan, so that all of them take at most 0.1 % of a
+ * processor.
  */
 uint64_t tcptuned_housekeeping_streams(struct tcptuned_daemon *d);
 

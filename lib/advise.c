@@ -15,7 +15,10 @@
 
 #define TIMEOUT_S 2
 
-/* The exit status of tcptunectl with which the daemon refuses a request that it does not understand. */
+/*
+ * The exit status of tcptunectl with which the daemon refuses a request that it does not
+ * understand.
+ */
 #define STATUS_USAGE 2
 
 static int connect_to(const char *path)

@@ -68,8 +68,8 @@ static void handle_socket(const struct nlmsghdr *header, diag_handler *handler, 
 }
 
 /*
- * Reads one datagram. Returns 1 if more belong to the answer, 0 at its end, or a negative error: the
- * kernel's answer or that of recv().
+ * Reads one datagram. Returns 1 if more belong to the answer, 0 at its end, or a negative error:
+ * the kernel's answer or that of recv().
  */
 static int read_datagram(int fd, int flags, diag_handler *handler, void *context)
 {

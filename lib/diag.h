@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* TCP sockets of this network namespace, by sock_diag(7), and of a process; neither needs a privilege. */
+/*
+ * TCP sockets of this network namespace, by sock_diag(7), and of a process; neither needs a
+ * privilege.
+ */
 #ifndef TCPTUNED_DIAG_H
 #define TCPTUNED_DIAG_H
 
@@ -62,8 +65,8 @@ static inline __u32 diag_rtt_us(const struct tcp_info *info)
 }
 
 /*
- * Call @handler for each socket of @pid, of any kind, by the links of /proc/PID/fd. What it returns, if
- * not 0, ends that. Returns 0, that value, or an error of the system.
+ * Call @handler for each socket of @pid, of any kind, by the links of /proc/PID/fd. What it
+ * returns, if not 0, ends that. Returns 0, that value, or an error of the system.
  */
 typedef int diag_descriptor_handler(unsigned int inode, int fd, void *context);
 int diag_descriptors(pid_t pid, diag_descriptor_handler *handler, void *context);
@@ -75,8 +78,8 @@ int diag_descriptors(pid_t pid, diag_descriptor_handler *handler, void *context)
 int diag_open(int closed);
 
 /*
- * Read the sockets, IPv4 and IPv6, in @states, with the remote port @port (0: any). Returns 0, or an
- * error of the system, after which @fd must be closed: it may still receive the answer.
+ * Read the sockets, IPv4 and IPv6, in @states, with the remote port @port (0: any). Returns 0, or
+ * an error of the system, after which @fd must be closed: it may still receive the answer.
  */
 int diag_dump(int fd, unsigned int states, unsigned int port, diag_handler *handler, void *context);
 
@@ -84,7 +87,10 @@ int diag_dump(int fd, unsigned int states, unsigned int port, diag_handler *hand
 int diag_get(int fd, int family, const struct inet_diag_sockid *id, diag_handler *handler,
 	     void *context);
 
-/* Read the connections that were destroyed, but for those that the kernel had to drop, without waiting. */
+/*
+ * Read the connections that were destroyed, but for those that the kernel had to drop, without
+ * waiting.
+ */
 int diag_read_closed(int fd, diag_handler *handler, void *context);
 
 #endif

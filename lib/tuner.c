@@ -51,7 +51,9 @@ static unsigned int read_maximum(const char *path)
 	return value;
 }
 
-/* The largest buffer by @name, SO_RCVBUF or SO_SNDBUF: not all network namespaces show its sysctl. */
+/*
+ * The largest buffer by @name, SO_RCVBUF or SO_SNDBUF: not all network namespaces show its sysctl.
+ */
 static unsigned int try_maximum(int name)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), value;
@@ -91,7 +93,10 @@ unsigned int tuner_interval_us(const struct tuner_sample *sample)
 {
 	unsigned int us = diag_rtt_us(&sample->info.tcp);
 
-	/* A sample that comes a little early would end no round, and the next one a round of twice its length. */
+	/*
+	 * A sample that comes a little early would end no round, and the next one a round of twice
+	 * its length.
+	 */
 	us += us / 16;
 	return us < INTERVAL_MIN_US ? INTERVAL_MIN_US : us > INTERVAL_MAX_US ? INTERVAL_MAX_US : us;
 }
@@ -102,9 +107,10 @@ static int differs(unsigned int a, unsigned int b)
 }
 
 /*
- * Counts the bytes that arrived, also beyond a reassembly gap (DRS IV). tcpi_bytes_received leaves those out
- * until the gap is filled, and then counts them at once, so they are counted by segments, of the size that
- * they had before. Returns whether segments have arrived out of order since the last sample.
+ * Counts the bytes that arrived, also beyond a reassembly gap (DRS IV). tcpi_bytes_received leaves
+ * those out until the gap is filled, and then counts them at once, so they are counted by segments,
+ * of the size that they had before. Returns whether segments have arrived out of order since the
+ * last sample.
  */
 static int count_received(struct tuner *t, const struct tcp_info *info)
 {
@@ -123,9 +129,9 @@ static int count_received(struct tuner *t, const struct tcp_info *info)
 }
 
 /*
- * Returns the window to ask for at the end of a round, or 0. It is grown where less is advertised than
- * twice the bytes of a round trip (DRS III.B), and the kernel has not enlarged the buffer for two round
- * trips: to as much again.
+ * Returns the window to ask for at the end of a round, or 0. It is grown where less is advertised
+ * than twice the bytes of a round trip (DRS III.B), and the kernel has not enlarged the buffer for
+ * two round trips: to as much again.
  */
 static unsigned int window_to_grow(struct tuner *t, const struct tuner_limits *limits,
 				   const struct tuner_sample *s, unsigned int window,
@@ -140,7 +146,10 @@ static unsigned int window_to_grow(struct tuner *t, const struct tuner_limits *l
 	return t->short_rounds >= SHORT_ROUNDS && want > t->grown ? want : 0;
 }
 
-/* Returns the window to ask for when the first one is used up, or 0: the seed, as far as tcp_set_rcvlowat() allows. */
+/*
+ * Returns the window to ask for when the first one is used up, or 0: the seed, as far as
+ * tcp_set_rcvlowat() allows.
+ */
 static unsigned int take_seed(struct tuner *t, const struct tuner_limits *limits,
 			      const struct tcp_info *info)
 {
@@ -187,9 +196,9 @@ static void decide_receive(struct tuner *t, const struct tuner_limits *limits,
 }
 
 /*
- * A send buffer that autotuning cannot enlarge any more gets what SO_SNDBUF allows, if it does not hold
- * twice the bytes of a minimum RTT (DRS III.B), for which the kernel counts twice as much memory. More
- * would only be another place to wait.
+ * A send buffer that autotuning cannot enlarge any more gets what SO_SNDBUF allows, if it does not
+ * hold twice the bytes of a minimum RTT (DRS III.B), for which the kernel counts twice as much
+ * memory. More would only be another place to wait.
  */
 static void decide_send(struct tuner *t, const struct tuner_limits *limits,
 			const struct tuner_sample *s, struct tuner_action *ret)
@@ -232,7 +241,10 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 	return ret->grow || ret->clamp || ret->unsent || ret->sndbuf || ret->unlock;
 }
 
-/* A buffer below 16 KiB is deliberate and stays locked, and so does one of a direction that is left alone. */
+/*
+ * A buffer below 16 KiB is deliberate and stays locked, and so does one of a direction that is left
+ * alone.
+ */
 static int unlock_buffers(struct tuner *t, int fd)
 {
 	int locks = get_option(fd, SOL_SOCKET, SO_BUF_LOCK), kept = locks;
@@ -250,8 +262,8 @@ static int unlock_buffers(struct tuner *t, int fd)
 }
 
 /*
- * SO_RCVLOWAT enlarges a buffer that is not locked, up to the maximum of tcp_rmem and beyond that of
- * SO_RCVBUF (tcp_set_rcvlowat()). The application's own value is restored at once.
+ * SO_RCVLOWAT enlarges a buffer that is not locked, up to the maximum of tcp_rmem and beyond that
+ * of SO_RCVBUF (tcp_set_rcvlowat()). The application's own value is restored at once.
  */
 static int grow_receive_buffer(int fd, int window)
 {

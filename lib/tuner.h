@@ -67,12 +67,15 @@ struct tuner_action {
 
 void tuner_read_limits(struct tuner_limits *ret);
 
-/* Whether tcptuned runs on this host: its control socket answers, or exists and is not for this user. */
+/*
+ * Whether tcptuned runs on this host: its control socket answers, or exists and is not for this
+ * user.
+ */
 int tuner_daemon_runs(void);
 
 /*
- * Decide what to set, once per round trip. @now_us: monotonic clock, @clock_us: TAI. Returns whether
- * @ret has anything to set. Before the connection has carried 128 KiB only buffers are
+ * Decide what to set, once per round trip. @now_us: monotonic clock, @clock_us: TAI. Returns
+ * whether @ret has anything to set. Before the connection has carried 128 KiB only buffers are
  * unlocked, and the seed is asked for, from 64 KiB on.
  */
 int tuner_decide(struct tuner *tuner, const struct tuner_limits *limits,
@@ -83,8 +86,8 @@ int tuner_decide(struct tuner *tuner, const struct tuner_limits *limits,
 int tuner_act(struct tuner *tuner, int fd, const struct tuner_action *action);
 
 /*
- * Do both for a socket of this process, if @due_us (monotonic clock; 0: now) has passed, and advance that.
- * Returns the microseconds that are left, or an error of the system.
+ * Do both for a socket of this process, if @due_us (monotonic clock; 0: now) has passed, and
+ * advance that. Returns the microseconds that are left, or an error of the system.
  */
 int tuner_tick(struct tuner *tuner, const struct tuner_limits *limits, int fd, __u64 *due_us);
 

@@ -53,7 +53,10 @@ bool command_receive(int channel, struct command_message *ret, int *fd)
 	return n == sizeof(*ret);
 }
 
-/* What systemd passes on is for the process ID that it started (sd_listen_fds(3), sd_watchdog_enabled(3)). */
+/*
+ * What systemd passes on is for the process ID that it started (sd_listen_fds(3),
+ * sd_watchdog_enabled(3)).
+ */
 static void take_process_id(pid_t started)
 {
 	static const char *const names[] = {"LISTEN_PID", "WATCHDOG_PID"};
@@ -74,7 +77,9 @@ static _Noreturn void become(char **command, const struct command_signals *signa
 	int listener = filter ? notify_install() : -1;
 
 	if (filter && listener < 0) {
-		/* Not under PR_SET_NO_NEW_PRIVS, which cannot be cleared: it is started once more. */
+		/*
+		 * Not under PR_SET_NO_NEW_PRIVS, which cannot be cleared: it is started once more.
+		 */
 		command_send(channel, (struct command_message){COMMAND_NOT_FILTERED, -listener},
 			     -1);
 		_exit(EXIT_FAILURE);

@@ -14,8 +14,8 @@ struct command_signals {
 };
 
 /*
- * A message from the watcher to the process that was started, or from the child to the watcher. If the
- * command has ended first, the watcher remains for its children.
+ * A message from the watcher to the process that was started, or from the child to the watcher. If
+ * the command has ended first, the watcher remains for its children.
  */
 struct command_message {
 	enum {
@@ -32,7 +32,10 @@ struct command_message {
 /* Send a message, and with it a descriptor, unless that is negative. */
 void command_send(int channel, struct command_message message, int fd);
 
-/* Wait for a message; its descriptor, if any, replaces @fd. Returns false if the other end is closed. */
+/*
+ * Wait for a message; its descriptor, if any, replaces @fd. Returns false if the other end is
+ * closed.
+ */
 bool command_receive(int channel, struct command_message *ret, int *fd);
 
 /*

@@ -12,7 +12,9 @@
 
 #define ROUND_MIN_US 10000u
 
-/* All states of a connection. The others are listeners, and TIME_WAIT, which is no socket any more. */
+/*
+ * All states of a connection. The others are listeners, and TIME_WAIT, which is no socket any more.
+ */
 #define STATES (~(DIAG_STATE(DIAG_LISTEN) | DIAG_STATE(6) | DIAG_STATE(12)))
 
 static uint64_t cookie_of(const struct diag_socket *s)
@@ -84,8 +86,8 @@ static enum limit receive_limit(const struct connection *c, uint64_t us, uint64_
 }
 
 /*
- * What limits a sender now, where the kernel has measured neither window to be the limit: in slow start
- * it takes a full send buffer for a full congestion window (tcp_is_cwnd_limited()).
+ * What limits a sender now, where the kernel has measured neither window to be the limit: in slow
+ * start it takes a full send buffer for a full congestion window (tcp_is_cwnd_limited()).
  */
 static enum limit send_limit(const struct connection *c)
 {

@@ -2,8 +2,9 @@
 /*
  * tcptune-run: TCP tuning for a command, without root.
  *
- * This process is the one that a shell started. It passes signals on, is stopped when the command stops,
- * and ends as the command ends. Its child is the watcher (watch.h), whose child is the command.
+ * This process is the one that a shell started. It passes signals on, is stopped when the command
+ * stops, and ends as the command ends. Its child is the watcher (watch.h), whose child is the
+ * command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,9 +28,9 @@
 #define EXIT_NOT_FOUND	    127
 
 /*
- * The kernel (a code above 0) sends signals of the terminal to all processes of the group. But when the
- * terminal hangs up, only the leader of the session gets SIGHUP and SIGCONT, and an alarm() that was set
- * before execve() is that of this process.
+ * The kernel (a code above 0) sends signals of the terminal to all processes of the group. But when
+ * the terminal hangs up, only the leader of the session gets SIGHUP and SIGCONT, and an alarm()
+ * that was set before execve() is that of this process.
  */
 static bool is_sent_to_command(const struct signalfd_siginfo *info)
 {
@@ -49,8 +50,8 @@ static void pass_on_signals(int signals, pid_t to)
 }
 
 /*
- * The watcher has ended without a message: the command is now a child of this process, which passes its
- * requests on. Returns its status, or a failure if it is not known.
+ * The watcher has ended without a message: the command is now a child of this process, which passes
+ * its requests on. Returns its status, or a failure if it is not known.
  */
 static int follow_command(int signals, pid_t command, int listener)
 {

@@ -214,7 +214,9 @@ static void merge(struct memory_paths *known, struct connections *all)
 					      MEMORY_EXPIRE_S);
 }
 
-/* Reads the file again, and replaces it, in one transaction: another process may have added to it. */
+/*
+ * Reads the file again, and replaces it, in one transaction: another process may have added to it.
+ */
 static int add_to_file(struct memory_paths *known, struct tcptuned_pathdb *db,
 		       struct connections *all, struct tcptuned_error *err)
 {

@@ -47,7 +47,10 @@ static int add_rules(scmp_filter_ctx filter)
 	return err ?: seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 }
 
-/* libseccomp 2.5 does not know the flag WAIT_KILLABLE_RECV, so the program is read and installed here. */
+/*
+ * libseccomp 2.5 does not know the flag WAIT_KILLABLE_RECV, so the program is read and installed
+ * here.
+ */
 static int read_program(struct sock_filter *program)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);

@@ -16,9 +16,8 @@
 
 struct notify_request {
 	unsigned int inode;
-	unsigned int
-		bytes[2]; /* that getsockopt() returns, of SO_RCVBUF and SO_SNDBUF; 0: the kernel's */
-	bool honoured[2]; /* an earlier request was passed on, and so will be later ones */
+	unsigned int bytes[2]; /* getsockopt() of SO_RCVBUF, SO_SNDBUF; 0: the kernel's */
+	bool honoured[2];      /* an earlier request was passed on, and so will be later ones */
 };
 
 struct notify {
@@ -32,9 +31,9 @@ struct notify {
 };
 
 /*
- * Install the filter in this process, for it and its children; it also gives up that executables can
- * raise privileges (PR_SET_NO_NEW_PRIVS). Returns the listener, or an error of the system; -EBUSY: there
- * is another one.
+ * Install the filter in this process, for it and its children; it also gives up that executables
+ * can raise privileges (PR_SET_NO_NEW_PRIVS). Returns the listener, or an error of the system;
+ * -EBUSY: there is another one.
  */
 int notify_install(void);
 

@@ -23,7 +23,10 @@ struct run_options {
 /* Parse the command line; --help and --version print and exit. */
 int run_options_parse(int argc, char **argv, struct run_options *ret, struct tcptuned_error *err);
 
-/* Parse "100Mbit", "2.5gbit/s", "800000" (bits per second) to bytes per second. Returns 0 or -EINVAL. */
+/*
+ * Parse "100Mbit", "2.5gbit/s", "800000" (bits per second) to bytes per second. Returns 0 or
+ * -EINVAL.
+ */
 int run_parse_rate(const char *text, uint64_t *ret);
 
 /* Print the options as a section of tcptune-run(1), in man(7) markup. */

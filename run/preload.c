@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tcptune-preload.so: what tcptune-run --tune preloads where it may not duplicate the sockets of other
- * processes, as in a Docker container. Programs that are linked dynamically then tune their own, when
- * they receive or send.
+ * tcptune-preload.so: what tcptune-run --tune preloads where it may not duplicate the sockets of
+ * other processes, as in a Docker container. Programs that are linked dynamically then tune their
+ * own, when they receive or send.
  *
- * No descriptor is handed over: as long as another process has a duplicate, close() sends no FIN. There is
- * no thread and no signal either, which a program can notice.
+ * No descriptor is handed over: as long as another process has a duplicate, close() sends no FIN.
+ * There is no thread and no signal either, which a program can notice.
  */
 #undef _FORTIFY_SOURCE /* its inline functions have the names of these */
 #include <dlfcn.h>
@@ -72,7 +72,9 @@ static void start(struct entry *e, int fd)
 	e->cookie = cookie_of(fd);
 }
 
-/* Returns the entry of a descriptor, of which the caller is the only user until leave(); or NULL. */
+/*
+ * Returns the entry of a descriptor, of which the caller is the only user until leave(); or NULL.
+ */
 static struct entry *enter(int fd)
 {
 	struct entry *e = &entries[fd];
@@ -126,7 +128,10 @@ static void tick(int fd)
 	errno = error;
 }
 
-/* --- the functions of the C library that are wrapped ----------------------------------------------- */
+/*
+ * --- the functions of the C library that are wrapped
+ * -----------------------------------------------
+ */
 ssize_t __read_chk(int fd, void *data, size_t size, size_t max);
 ssize_t __recv_chk(int fd, void *data, size_t size, size_t max, int flags);
 ssize_t __recvfrom_chk(int fd, void *data, size_t size, size_t max, int flags,

@@ -41,7 +41,9 @@ static int add_socket(unsigned int inode, int fd, void *context)
 	return 0;
 }
 
-/* Scans the children of each thread of @pid, since a child is listed with the thread that made it. */
+/*
+ * Scans the children of each thread of @pid, since a child is listed with the thread that made it.
+ */
 static int scan_children(struct tree *tree, pid_t pid, int depth)
 {
 	_cleanup_closedir_ DIR *dir = NULL;

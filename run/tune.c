@@ -138,8 +138,8 @@ static bool lingers(int fd)
 }
 
 /*
- * Returns a duplicate of a socket of another process, or an error of the system. The caller closes it at
- * once: the process's own close() sends no FIN as long as there is another descriptor.
+ * Returns a duplicate of a socket of another process, or an error of the system. The caller closes
+ * it at once: the process's own close() sends no FIN as long as there is another descriptor.
  */
 static int duplicate(const struct tree_socket *owner)
 {
@@ -202,7 +202,7 @@ static void tune_connection(struct tune *tune, struct connection *c)
 		return;
 	fd = duplicate(&c->owner);
 	if (fd < 0)
-		return; /* the next scan finds the process that has it; one that is not dumpable is left alone */
+		return; /* the next scan finds who has it; one that is not dumpable is left alone */
 	if (prepares)
 		prepare(tune, c, fd);
 	tuner_act(&c->tuner, fd, &action);

@@ -18,8 +18,8 @@ struct tune {
 };
 
 /*
- * Prepare to tune if @on. Where the system does not let this process do that, the command will load a
- * library, and tune its own sockets.
+ * Prepare to tune if @on. Where the system does not let this process do that, the command will load
+ * a library, and tune its own sockets.
  */
 void tune_init(struct tune *tune, const struct run_options *options, struct notify *notify,
 	       bool on);

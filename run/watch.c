@@ -90,8 +90,8 @@ static bool has_work(const struct watcher *w)
 }
 
 /*
- * The command has ended, and this process ends or remains in the background. It then holds nothing open
- * that it inherited, so that the reader of a pipe sees its end.
+ * The command has ended, and this process ends or remains in the background. It then holds nothing
+ * open that it inherited, so that the reader of a pipe sees its end.
  */
 static void end_command(struct watcher *w, int status)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The watcher, a process between the one that was started and the command. It answers notifications and
- * tunes, also after the other two have ended, as long as the command has children.
+ * The watcher, a process between the one that was started and the command. It answers notifications
+ * and tunes, also after the other two have ended, as long as the command has children.
  */
 #ifndef TCPTUNE_RUN_WATCH_H
 #define TCPTUNE_RUN_WATCH_H
@@ -12,9 +12,9 @@
 #include "options.h"
 
 /*
- * Start the command and watch it. @channel: to the process that was started; @signals: a signalfd for
- * the signals that are blocked; @inherited: the command's. Returns when the command and its children
- * have ended.
+ * Start the command and watch it. @channel: to the process that was started; @signals: a signalfd
+ * for the signals that are blocked; @inherited: the command's. Returns when the command and its
+ * children have ended.
  */
 void watch(const struct run_options *options, FILE *out, int channel, int signals,
 	   const struct command_signals *inherited);

@@ -18,8 +18,8 @@
 #define PARTLY_MIN  1.1	 /* of a doubling; less may be chance */
 #define PARTLY_MAX  1.6	 /* on a path that has room it is 2, and varies */
 #define IMPACT_NONE 0.01 /* below the precision of any measurement */
-#define STANDING    0.5 /* of the minimum RTT, a queue that bursts of one connection do not explain */
-#define REACHES	    0.9 /* of the highest rate, by one connection in its best second */
+#define STANDING    0.5	 /* of the minimum RTT: more than bursts of one connection */
+#define REACHES	    0.9	 /* of the highest rate, by one connection in its best second */
 
 static double queue_s(const struct tcptuned_streams_level *level)
 {
@@ -69,7 +69,10 @@ static int varies(const struct tcptuned_streams_level *level)
 	return level->rate_peak >= CONSTANT * level->rate;
 }
 
-/* Whether more are lost than chance explains: by 1.5 times what is two standard deviations above @less. */
+/*
+ * Whether more are lost than chance explains: by 1.5 times what is two standard deviations above
+ * @less.
+ */
 static int loses_more(const struct tcptuned_streams_level *less,
 		      const struct tcptuned_streams_level *more)
 {
@@ -92,9 +95,9 @@ static int is_limited_elsewhere(const struct tcptuned_streams_level *one)
 }
 
 /*
- * Each connection has a shaper, a policer or a pacer of its own if its rate is constant, and two carry
- * twice as much as one, with the queue that one has. Of one that is received, the sender's buffer is such
- * a limit, too.
+ * Each connection has a shaper, a policer or a pacer of its own if its rate is constant, and two
+ * carry twice as much as one, with the queue that one has. Of one that is received, the sender's
+ * buffer is such a limit, too.
  */
 static int is_limit_per_connection(const struct tcptuned_streams_level *one,
 				   const struct tcptuned_streams_level *more)
@@ -184,7 +187,9 @@ static void fit(struct tcptuned_streams_result *r)
 			&r->fit, r->congestion_control, rtt_min > 0 ? rtt_max / rtt_min - 1 : 0);
 }
 
-/* Whether twice as many carry more without a loss, but not by as much as on a path that has room. */
+/*
+ * Whether twice as many carry more without a loss, but not by as much as on a path that has room.
+ */
 static int gains_partly(const struct tcptuned_streams_level *less,
 			const struct tcptuned_streams_level *more)
 {
@@ -194,10 +199,10 @@ static int gains_partly(const struct tcptuned_streams_level *less,
 }
 
 /*
- * Whether others give way on a full path. Either @more carried more than the next smaller number although
- * both lost segments, and the more, the more connections there were; without others the rate no longer
- * rises. Or each doubling gained a part, three in a row, without a loss, as n / (n + m) does next to m
- * others; alone at most the one or two do that fill the path.
+ * Whether others give way on a full path. Either @more carried more than the next smaller number
+ * although both lost segments, and the more, the more connections there were; without others the
+ * rate no longer rises. Or each doubling gained a part, three in a row, without a loss, as n / (n +
+ * m) does next to m others; alone at most the one or two do that fill the path.
  */
 static int others_give_way(const struct tcptuned_streams_result *r,
 			   const struct tcptuned_streams_level *more)
@@ -217,13 +222,13 @@ static int others_give_way(const struct tcptuned_streams_result *r,
 }
 
 /*
- * Whether the fall of the rate per connection between @one and the fastest number says anything about
- * others. (18) cannot know: on an empty path, too, connections share what one had alone.
+ * Whether the fall of the rate per connection between @one and the fastest number says anything
+ * about others. (18) cannot know: on an empty path, too, connections share what one had alone.
  *
- * Others that use what is left would have filled the queue, or lost segments, while one connection was
- * measured, unless that was too short for the few losses of RED. If that one reached the rate of all, losses
- * and queue were its own. Losses without a queue, while more connections cause a long one, are those of a
- * policer, or of the medium.
+ * Others that use what is left would have filled the queue, or lost segments, while one connection
+ * was measured, unless that was too short for the few losses of RED. If that one reached the rate
+ * of all, losses and queue were its own. Losses without a queue, while more connections cause a
+ * long one, are those of a policer, or of the medium.
  */
 static enum tcptuned_streams_impact find_evidence(const struct tcptuned_streams_result *r,
 						  const struct tcptuned_streams_level *one)

@@ -6,8 +6,8 @@
 #include <tcptuned/streams.h>
 
 /*
- * Whether the rate of @level is uncertain: it varied meanwhile, or connections recovered from losses on a
- * path that was not full.
+ * Whether the rate of @level is uncertain: it varied meanwhile, or connections recovered from
+ * losses on a path that was not full.
  */
 int advice_is_uncertain(const struct tcptuned_streams_level *level);
 

@@ -29,7 +29,10 @@ static int spawn(char *const argv[], int input, int output, pid_t *pid)
 	sigaddset(&pipe_only, SIGPIPE);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	/* "closefrom": connections that the application holds open would count as those of the probe. */
+	/*
+	 * "closefrom": connections that the application holds open would count as those of the
+	 * probe.
+	 */
 	err = posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO) ?:
 	      posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) ?:
 	      posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO) ?:

@@ -19,7 +19,10 @@ struct child {
  */
 int child_start(struct child *child, char *const argv[], const char *input);
 
-/* Read what is there. Returns 1: more may come; 0: that was the end; -EFBIG, or an error of the system. */
+/*
+ * Read what is there. Returns 1: more may come; 0: that was the end; -EFBIG, or an error of the
+ * system.
+ */
 int child_read(struct child *child);
 
 /* End it, and release everything. Returns the seconds of a processor that it has used. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is remembered of parallel connections to a host, in the kernel's map TCPTUNED_MAP_STREAMS, and the
- * fit of the model of <tcptuned/streams.h> to it. A level is a number of connections; the levels of one
- * host, direction and congestion control belong together.
+ * What is remembered of parallel connections to a host, in the kernel's map TCPTUNED_MAP_STREAMS,
+ * and the fit of the model of <tcptuned/streams.h> to it. A level is a number of connections; the
+ * levels of one host, direction and congestion control belong together.
  */
 #ifndef TCPTUNED_STREAMS_MEMORY_H
 #define TCPTUNED_STREAMS_MEMORY_H
@@ -27,7 +27,8 @@ void tcptuned_streams_memory_average(struct tcptuned_streams_record *level,
 				     const struct tcptuned_streams_level *window);
 
 /*
- * Add a window to the level @key in the map @map_fd, which may be new. Returns 0 or a negative errno.
+ * Add a window to the level @key in the map @map_fd, which may be new. Returns 0 or a negative
+ * errno.
  * @netns: inode number of the network namespace.
  */
 int tcptuned_streams_memory_add(int map_fd, const struct tcptuned_streams_key *key, __u32 netns,
@@ -48,7 +49,10 @@ bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t
 				 struct tcptuned_streams_fit *ret,
 				 char ret_why[TCPTUNED_STREAMS_REFUSAL]);
 
-/* Set @ret, zero but for its size, to the advice from levels that belong together. False: it is refused. */
+/*
+ * Set @ret, zero but for its size, to the advice from levels that belong together. False: it is
+ * refused.
+ */
 bool tcptuned_streams_memory_conclude(const struct tcptuned_streams_row *rows, size_t len,
 				      double impact_max, struct tcptuned_streams_result *ret);
 

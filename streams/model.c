@@ -22,8 +22,8 @@ static double polynomial(const struct tcptuned_streams_fit *fit, double n)
 }
 
 /*
- * Solves the normal equations @m x = @v of the terms @use, by elimination with the largest pivot. The
- * other elements of @v become 0. Returns -ENODATA if the terms cannot be distinguished.
+ * Solves the normal equations @m x = @v of the terms @use, by elimination with the largest pivot.
+ * The other elements of @v become 0. Returns -ENODATA if the terms cannot be distinguished.
  */
 static int solve(double m[TERMS][TERMS], double v[TERMS], unsigned int use)
 {
@@ -249,7 +249,10 @@ static int path_changed(struct tcptuned_streams_doubling *search, double rtt_s)
 	return search->rtt_max > 1.3 * search->rtt_min && search->rtt_max > search->rtt_min + 1e-3;
 }
 
-/* Whether a doubling that gained too little ends the search; one of an @uncertain rate does not, once. */
+/*
+ * Whether a doubling that gained too little ends the search; one of an @uncertain rate does not,
+ * once.
+ */
 static int is_believed(struct tcptuned_streams_doubling *search, int uncertain)
 {
 	if (!uncertain || search->doubted)

@@ -73,7 +73,9 @@ const struct tcptuned_passive_stats *tcptuned_passive_stats(const struct tcptune
 	return &groups->stats;
 }
 
-/* ---- a scan ------------------------------------------------------------------------------------ */
+/*
+ * ---- a scan ------------------------------------------------------------------------------------
+ */
 
 void tcptuned_passive_begin(struct tcptuned_passive *groups, __u64 now_ns)
 {
@@ -110,7 +112,10 @@ static struct identity identify(const struct tcptuned_flow_record *r)
 	return ret;
 }
 
-/* The group's slot, or one in place of the group that was not seen for longest; NULL: there is none. */
+/*
+ * The group's slot, or one in place of the group that was not seen for longest; NULL: there is
+ * none.
+ */
 static struct group *find_group(struct tcptuned_passive *groups, const struct identity *identity)
 {
 	__u64 slot = HASH(HASH_BEGIN, *identity);
@@ -130,7 +135,9 @@ static struct group *find_group(struct tcptuned_passive *groups, const struct id
 	return oldest;
 }
 
-/* The longest time without data until now, as far back as right-sizing remembers, about a second. */
+/*
+ * The longest time without data until now, as far back as right-sizing remembers, about a second.
+ */
 static __u64 longest_pause_us(const struct tcptuned_passive *groups, const struct rightsize *rcv)
 {
 	__u64 now_us = groups->now_ns / 1000;
@@ -140,8 +147,9 @@ static __u64 longest_pause_us(const struct tcptuned_passive *groups, const struc
 }
 
 /*
- * True if a connection has waited for its application. Of a sender, what is between two scans is seen
- * by the time that it was busy. Of a receiver, only pauses and a slow reader at this host are seen.
+ * True if a connection has waited for its application. Of a sender, what is between two scans is
+ * seen by the time that it was busy. Of a receiver, only pauses and a slow reader at this host are
+ * seen.
  */
 static bool waits(const struct tcptuned_passive *groups, const struct tcptuned_flow_record *r,
 		  bool receives)
@@ -210,7 +218,9 @@ void tcptuned_passive_add(struct tcptuned_passive *groups,
 	add(&group->now, record, identity.receives);
 }
 
-/* ---- windows ----------------------------------------------------------------------------------- */
+/*
+ * ---- windows -----------------------------------------------------------------------------------
+ */
 
 static void begin_window(const struct tcptuned_passive *groups, struct group *group)
 {

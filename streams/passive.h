@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Groups of connections that one control group has to one host in one direction, and windows of time
- * in which a group was the same connections, none of which waited for its application: measurements
- * of parallel connections. One scan after the other is added, and nothing is kept but sums.
+ * Groups of connections that one control group has to one host in one direction, and windows of
+ * time in which a group was the same connections, none of which waited for its application:
+ * measurements of parallel connections. One scan after the other is added, and nothing is kept but
+ * sums.
  */
 #ifndef TCPTUNED_PASSIVE_H
 #define TCPTUNED_PASSIVE_H
@@ -21,7 +22,7 @@ struct tcptuned_passive;
 struct tcptuned_passive_stats {
 	__u64 groups;	/* in the last scan */
 	__u64 measured; /* windows that were measurements */
-	__u64 refused; /* ... in which a connection waited for its application, or what they were differs */
+	__u64 refused;	/* ... where a connection waited for its application, or they differ */
 };
 
 struct tcptuned_passive *tcptuned_passive_new(void);

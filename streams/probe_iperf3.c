@@ -81,8 +81,8 @@ static int read_end(const json_t *end, struct probe_report *ret)
 }
 
 /*
- * What a server says, or its host, until the test before has ended and it listens again: it closes its
- * listener meanwhile, so that a connection that waits to be accepted is reset.
+ * What a server says, or its host, until the test before has ended and it listens again: it closes
+ * its listener meanwhile, so that a connection that waits to be accepted is reset.
  */
 static int is_busy(const char *complaint)
 {

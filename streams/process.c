@@ -131,7 +131,8 @@ int process_read(struct process_reader *reader, pid_t pid, struct process_sums *
 
 	memset(ret, 0, sizeof(*ret));
 	err = err ?: open_netlink(reader) ?:
-	      diag_dump(reader->fd, DIAG_STATE(DIAG_ESTABLISHED), reader->port, take_connection, all);
+	      diag_dump(reader->fd, DIAG_STATE(DIAG_ESTABLISHED), reader->port,
+				  take_connection, all);
 	/* An answer that is late is not read as that to another request. */
 	if (err)
 		process_close(reader);

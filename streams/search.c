@@ -328,7 +328,8 @@ int tcptuned_streams_start(const char *destination, const struct tcptuned_stream
 										      : 0;
 	if (!err && timerfd_settime(t->timer, 0, &every, NULL))
 		err = -errno;
-	err = err ?: watch(t, t->timer) ?: begin_probe(t, t->options.probe == TCPTUNED_STREAMS_HTTP ? 0 : 1);
+	err = err ?: watch(t, t->timer);
+	err = err ?: begin_probe(t, t->options.probe != TCPTUNED_STREAMS_HTTP);
 	if (err)
 		tcptuned_streams_free(t);
 	else
@@ -375,7 +376,10 @@ static int end_early(struct tcptuned_streams *t, enum tcptuned_streams_end end)
 					  : TCPTUNED_STREAMS_END_GOES_ON);
 }
 
-/* Begins a probe of @streams, or ends the search if time or bytes do not suffice, but for the first number. */
+/*
+ * Begins a probe of @streams, or ends the search if time or bytes do not suffice, but for the first
+ * number.
+ */
 static int go_on(struct tcptuned_streams *t, unsigned int streams)
 {
 	int err;
@@ -387,8 +391,8 @@ static int go_on(struct tcptuned_streams *t, unsigned int streams)
 }
 
 /*
- * Whether more connections would only be measured to the harm of others. Two levels next to each other
- * are too few to say that (section IV.B).
+ * Whether more connections would only be measured to the harm of others. Two levels next to each
+ * other are too few to say that (section IV.B).
  */
 static int is_beyond_impact(const struct tcptuned_streams *t)
 {
@@ -402,9 +406,9 @@ static int is_beyond_impact(const struct tcptuned_streams *t)
 }
 
 /*
- * By how much the rate of one connection may differ between two measurements. Few losses fall sometimes
- * early and sometimes late, so that the rate varies although the path is the same: by two standard
- * deviations of their number.
+ * By how much the rate of one connection may differ between two measurements. Few losses fall
+ * sometimes early and sometimes late, so that the rate varies although the path is the same: by two
+ * standard deviations of their number.
  */
 static double tolerance(const struct tcptuned_streams *t,
 			const struct tcptuned_streams_level *level)
@@ -435,8 +439,8 @@ static int is_other_path(double before_s, double after_s)
 }
 
 /*
- * One connection was measured again after the search. A rate that differs from the first may be chance,
- * so that it is measured a second time.
+ * One connection was measured again after the search. A rate that differs from the first may be
+ * chance, so that it is measured a second time.
  */
 static int judge_check(struct tcptuned_streams *t)
 {

@@ -47,8 +47,8 @@ struct tcptuned_error {
 
 /*
  * Fill @err, unless it is NULL, with a status and a sentence, printf-like. Returns -@errnum, to end
- * a function by `return tcptuned_error_fill(err, EPERM, ...)`. An error is filled where it happens, and
- * passed on unchanged: a function with @err that returns a negative errno has filled it.
+ * a function by `return tcptuned_error_fill(err, EPERM, ...)`. An error is filled where it happens,
+ * and passed on unchanged: a function with @err that returns a negative errno has filled it.
  */
 int tcptuned_error_fill(struct tcptuned_error *err, int errnum, enum tcptuned_exit status,
 			const char *fmt, ...) __attribute__((format(printf, 4, 5)));

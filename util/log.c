@@ -69,8 +69,8 @@ static void write_plain(enum tcptuned_log_level level, const char *text)
 }
 
 /*
- * Returns whether @line was sent to the journal, whose stream is a socket. The daemon does not wait for
- * a journald that hangs, because it has to release connections and to answer the watchdog.
+ * Returns whether @line was sent to the journal, whose stream is a socket. The daemon does not wait
+ * for a journald that hangs, because it has to release connections and to answer the watchdog.
  */
 static bool send_to_journal(const char *line, size_t length)
 {
@@ -106,7 +106,10 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	/* A message stays one line, and what it quotes does not control a terminal, in any encoding. */
+	/*
+	 * A message stays one line, and what it quotes does not control a terminal, in any
+	 * encoding.
+	 */
 	tcptuned_text_make_printable(text);
 	if (to_syslog)
 		syslog(priorities[level], "%s", text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The log. A function that can fail fills a struct tcptuned_error, and the caller decides what to do
- * about it; the daemon's own decisions are logged where they are made.
+ * The log. A function that can fail fills a struct tcptuned_error, and the caller decides what to
+ * do about it; the daemon's own decisions are logged where they are made.
  */
 #ifndef TCPTUNED_UTIL_LOG_H
 #define TCPTUNED_UTIL_LOG_H
@@ -37,8 +37,8 @@ void tcptuned_log_set_level(enum tcptuned_log_level level);
 void tcptuned_log_to_syslog(void);
 
 /*
- * Begin an attempt at what is tried every few seconds. @forget: an administrator has requested it, so
- * log everything.
+ * Begin an attempt at what is tried every few seconds. @forget: an administrator has requested it,
+ * so log everything.
  */
 void tcptuned_log_attempt(bool forget);
 

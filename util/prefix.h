@@ -24,13 +24,18 @@ struct tcptuned_prefixes {
 	size_t size; /* allocated */
 };
 
-/* Parse "192.0.2.0/24", "2001:db8::/32", or an address; "10.0.0.1/8" is 10.0.0.0/8. 0 or -EINVAL. */
+/*
+ * Parse "192.0.2.0/24", "2001:db8::/32", or an address; "10.0.0.1/8" is 10.0.0.0/8. 0 or -EINVAL.
+ */
 int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret);
 
 /* Clear the bits behind the first @length. */
 void tcptuned_prefix_mask(uint8_t address[16], unsigned int length);
 
-/* Write the address at @from, of AF_INET or AF_INET6, to the 16 bytes at @to, IPv4 as ::ffff:a.b.c.d. */
+/*
+ * Write the address at @from, of AF_INET or AF_INET6, to the 16 bytes at @to, IPv4 as
+ * ::ffff:a.b.c.d.
+ */
 void tcptuned_prefix_map_address(void *to, unsigned int family, const void *from);
 
 void tcptuned_prefix_path_key(const struct tcptuned_prefix *prefix, struct tcptuned_path_key *ret);
@@ -40,8 +45,8 @@ void tcptuned_prefix_print(const struct tcptuned_prefix *prefix, char text[TCPTU
 
 /*
  * Add one or more prefixes, separated by commas or blanks. Returns 0, -ENOMEM or -EINVAL; then
- * @ret_problem, of at least 160 bytes, says what is wrong, and those before the wrong one are added:
- * `has "10.0.0.1/8" in it, which has bits beyond its length: write 10.0.0.0/8`.
+ * @ret_problem, of at least 160 bytes, says what is wrong, and those before the wrong one are
+ * added: `has "10.0.0.1/8" in it, which has bits beyond its length: write 10.0.0.0/8`.
  */
 int tcptuned_prefixes_add(struct tcptuned_prefixes *prefixes, const char *text, char *ret_problem,
 			  size_t size);

@@ -37,8 +37,8 @@ void tcptuned_text_print_wrapped(FILE *out, const char *prefix, const char *text
 #define NEAREST_LONGEST 32
 
 /*
- * The edit distance of Damerau and Levenshtein: exchanged neighbours count as one error. Case does not
- * matter. A word longer than NEAREST_LONGEST is far from everything.
+ * The edit distance of Damerau and Levenshtein: exchanged neighbours count as one error. Case does
+ * not matter. A word longer than NEAREST_LONGEST is far from everything.
  */
 static unsigned int distance(const char *a, const char *b)
 {
@@ -71,7 +71,10 @@ const char *tcptuned_text_nearest(const char *word, const char *const *names)
 {
 	const char *nearest = NULL;
 	size_t length = strlen(word);
-	/* At most a third of the letters may be wrong, or two of a short word, none of a single one. */
+	/*
+	 * At most a third of the letters may be wrong, or two of a short word, none of a single
+	 * one.
+	 */
 	unsigned int limit = length < 2 ? 1 : length < 6 ? 3 : (unsigned int)length / 3 + 1;
 
 	for (; *names; names++) {

@@ -20,8 +20,8 @@ void tcptuned_text_make_printable(char *text);
 const char *tcptuned_text_nearest(const char *word, const char *const *names);
 
 /*
- * What to write in place of @word: "did you mean X?" with the one of @names that is most similar, or
- * @otherwise. Returns @ret or @otherwise.
+ * What to write in place of @word: "did you mean X?" with the one of @names that is most similar,
+ * or @otherwise. Returns @ret or @otherwise.
  */
 #define TCPTUNED_SUGGESTION 64
 const char *tcptuned_text_suggest(const char *word, const char *const *names, const char *otherwise,

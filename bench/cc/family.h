@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The family behind one table, for an engine that takes its congestion control by name: a
- * simulator, a test. What the functions do, and when they are called, is in tcptuned/algo/congestion.h.
- * The kernel has a program for each instead (hstcp.bpf.c ...).
+ * simulator, a test. What the functions do, and when they are called, is in
+ * tcptuned/algo/congestion.h. The kernel has a program for each instead (hstcp.bpf.c ...).
  */
 #ifndef BENCH_CC_FAMILY_H
 #define BENCH_CC_FAMILY_H

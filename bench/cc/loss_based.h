@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the comparison congestion controls have in common: reno.h, aimd.h, stcp.h, hstcp.h,
- * vegas.h. When an engine calls them is in tcptuned/algo/congestion.h. They compile as BPF, C and C++.
+ * What the comparison congestion controls have in common: reno.h, aimd.h, stcp.h, hstcp.h, vegas.h.
+ * When an engine calls them is in tcptuned/algo/congestion.h. They compile as BPF, C and C++.
  */
 #ifndef BENCH_CC_LOSS_BASED_H
 #define BENCH_CC_LOSS_BASED_H

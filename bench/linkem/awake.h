@@ -2,7 +2,8 @@
 /*
  * Processors that do not sleep. A virtual machine whose processor has nothing to do gives it back,
  * and gets it milliseconds late when its host is busy; a thread of SCHED_IDLE on each keeps it, and
- * leaves it at once to whatever else wants to run. What idle=poll does, for as long as a link is up.
+ * leaves it at once to whatever else wants to run. What idle=poll does, for as long as a link is
+ * up.
  */
 #ifndef LINKEM_AWAKE_H
 #define LINKEM_AWAKE_H

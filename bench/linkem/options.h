@@ -19,7 +19,7 @@ struct options {
 	uint64_t access_bps[2];
 	uint64_t delay_ns[2];
 	struct jitter jitter[2];
-	struct schedule schedule[2]; /* with a first step of the options above, if it is not empty */
+	struct schedule schedule[2]; /* if not empty, first the options above */
 	struct trace trace[2];	     /* .count 0: none */
 	struct limit {
 		uint64_t bytes;

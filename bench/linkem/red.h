@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Random Early Detection (Floyd, Jacobson: "Random Early Detection Gateways for Congestion
- * Avoidance", 1993), with what was added to it until the papers of bench/research/papers used it in ns-2:
- * gentle_, wait_ and adaptive max_p (Floyd, Gummadi, Shenker: "Adaptive RED", 2001). Pure: the
- * time is an argument. Everything is in packets, and the queue is that of queue.h: the packet on
- * the wire is in it.
+ * Avoidance", 1993), with what was added to it until the papers of bench/research/papers used it in
+ * ns-2: gentle_, wait_ and adaptive max_p (Floyd, Gummadi, Shenker: "Adaptive RED", 2001). Pure:
+ * the time is an argument. Everything is in packets, and the queue is that of queue.h: the packet
+ * on the wire is in it.
  */
 #ifndef LINKEM_RED_H
 #define LINKEM_RED_H

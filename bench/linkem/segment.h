@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * GSO segments of several packets as TUN devices hand them over (struct virtio_net_hdr in front), seen as
- * the MSS-sized segments that a real link would carry. Pure: no system call, no allocation.
+ * GSO segments of several packets as TUN devices hand them over (struct virtio_net_hdr in front),
+ * seen as the MSS-sized segments that a real link would carry. Pure: no system call, no allocation.
  */
 #ifndef LINKEM_SEGMENT_H
 #define LINKEM_SEGMENT_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What rightsize.h is for, in the packet model of the unit tests, both ends tuned: a line each with a name
- * and a number. bench/rule/run compares them with those of the rule without one of its parts.
+ * What rightsize.h is for, in the packet model of the unit tests, both ends tuned: a line each with
+ * a name and a number. bench/rule/run compares them with those of the rule without one of its
+ * parts.
  */
 #include "../../tests/unit/test.h"
 #include "../../tests/unit/rightsize_model.h"
@@ -13,7 +14,10 @@ static double share(double goodput, const struct path *p)
 	return 100 * goodput / (p->mbit * MBIT);
 }
 
-/* Returns the RTT in ms of @flows connections that fill a queue of 20 MB, and begin @apart_s after one another. */
+/*
+ * Returns the RTT in ms of @flows connections that fill a queue of 20 MB, and begin @apart_s after
+ * one another.
+ */
 static double deep_queue(unsigned int flows, double apart_s, uint64_t seed)
 {
 	model_begin(&(struct path){1000, 10, 0.16}, seed);

@@ -4,8 +4,8 @@
  * written. A .bpf.c file that includes this defines ca_init(), applies CONGESTION_CONTROL_ACK() and
  * _LOSS() to the functions of its algorithm, and registers CONGESTION_CONTROL_CALLS.
  *
- * There is no set_state: the algorithm notices a window that was set from outside (rate reduction, a pause, the
- * clamp) by comparing it with the one that it left.
+ * There is no set_state: the algorithm notices a window that was set from outside (rate reduction,
+ * a pause, the clamp) by comparing it with the one that it left.
  */
 #ifndef TCPTUNED_BPF_CC_CONGESTION_H
 #define TCPTUNED_BPF_CC_CONGESTION_H
@@ -132,7 +132,10 @@ static __always_inline void pace_on_ack(struct sock *sk)
 	r->end = tp->snd_nxt;
 }
 
-/* ---- the window after a pause (tcptuned/algo/resume.h) -------------------------------------------- */
+/*
+ * ---- the window after a pause (tcptuned/algo/resume.h)
+ * --------------------------------------------
+ */
 
 /* A pause ends. @cwnd: the window before it. */
 static __always_inline void after_pause(struct tcp_sock *tp, __u32 cwnd)
@@ -143,9 +146,9 @@ static __always_inline void after_pause(struct tcp_sock *tp, __u32 cwnd)
 }
 
 /*
- * The first segment after a pause. What is to follow it until the first ACK leaves at 120 % of the window per RTT, as
- * the kernel has it then (tcp_update_pacing_rate()), and at 200 packets per RTT at least: the ten that slow start
- * would send at once are not much later.
+ * The first segment after a pause. What is to follow it until the first ACK leaves at 120 % of the
+ * window per RTT, as the kernel has it then (tcp_update_pacing_rate()), and at 200 packets per RTT
+ * at least: the ten that slow start would send at once are not much later.
  */
 #define PACED_PER_RTT_MIN 200u
 
@@ -165,8 +168,8 @@ static __always_inline void begin_after_pause(struct sock *sk)
 }
 
 /*
- * The window of which a loss leaves a share: what is in use, but of one that is not validated what the path has
- * carried.
+ * The window of which a loss leaves a share: what is in use, but of one that is not validated what
+ * the path has carried.
  */
 static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
 {
@@ -208,7 +211,10 @@ static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event eve
 		begin_after_pause(sk);
 }
 
-/* ---- the window on a known path ------------------------------------------------------------------- */
+/*
+ * ---- the window on a known path
+ * -------------------------------------------------------------------
+ */
 
 /* Takes what the path memory has left for this connection (bpf/paths.h), if anything. */
 static __always_inline bool expect_jump(struct sock *sk, struct tcp_sock *tp)
@@ -224,8 +230,8 @@ static __always_inline bool expect_jump(struct sock *sk, struct tcp_sock *tp)
 }
 
 /*
- * The jump is sent at 120 % of itself per RTT, as the kernel has it where ssthresh is no larger than cwnd
- * (tcp_update_pacing_rate()).
+ * The jump is sent at 120 % of itself per RTT, as the kernel has it where ssthresh is no larger
+ * than cwnd (tcp_update_pacing_rate()).
  */
 static __always_inline void jump(struct sock *sk, struct congestion_ack *ack)
 {
@@ -262,8 +268,9 @@ static __always_inline void read_ack(struct tcp_sock *tp, __u32 una, __u32 acked
 }
 
 /*
- * An ACK. Sets the window from which the congestion control goes on; outside of a validation that is the present one.
- * False: it has to wait, as nothing that was sent with the window is acknowledged yet.
+ * An ACK. Sets the window from which the congestion control goes on; outside of a validation that
+ * is the present one. False: it has to wait, as nothing that was sent with the window is
+ * acknowledged yet.
  */
 static __always_inline bool validate(struct sock *sk, struct congestion_ack *ack)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "cubic_resume": the kernel's own CUBIC, which resumes its window after a pause, and jumps on a known
- * path. All windows but those of the round trip after that are those of the kernel's functions.
+ * "cubic_resume": the kernel's own CUBIC, which resumes its window after a pause, and jumps on a
+ * known path. All windows but those of the round trip after that are those of the kernel's
+ * functions.
  */
 #include "congestion.h"
 
@@ -14,9 +15,9 @@ extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __k
 extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
 /*
- * The window before a pause, after which the kernel has cut it: at most what was in flight lately, or in slow start
- * twice that, which is how it grows. After slow start ssthresh is three quarters of it or more
- * (tcp_current_ssthresh()).
+ * The window before a pause, after which the kernel has cut it: at most what was in flight lately,
+ * or in slow start twice that, which is how it grows. After slow start ssthresh is three quarters
+ * of it or more (tcp_current_ssthresh()).
  */
 static __always_inline __u32 window_before_pause(const struct tcp_sock *tp)
 {
@@ -27,7 +28,10 @@ static __always_inline __u32 window_before_pause(const struct tcp_sock *tp)
 	return most < tp->max_packets_out ? most : tp->max_packets_out;
 }
 
-/* A connection gets this congestion control with its first segment after a pause, of which TX_START follows. */
+/*
+ * A connection gets this congestion control with its first segment after a pause, of which TX_START
+ * follows.
+ */
 SEC("struct_ops/resume_init")
 void BPF_PROG(resume_init, struct sock *sk)
 {
@@ -76,8 +80,8 @@ void BPF_PROG(resume_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 }
 
 /*
- * HyStart knows slow start, but no validation: what was carried before is sent. If the path carries less than it did, it
- * has to find out how much.
+ * HyStart knows slow start, but no validation: what was carried before is sent. If the path carries
+ * less than it did, it has to find out how much.
  */
 SEC("struct_ops/resume_pkts_acked")
 void BPF_PROG(resume_pkts_acked, struct sock *sk, const struct ack_sample *sample)

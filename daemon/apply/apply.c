@@ -90,8 +90,8 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 }
 
 /*
- * What a command has disabled stays so while its section exists, also after a reload, or if the daemon
- * was killed: the records in force say it. A command changes that of one policy.
+ * What a command has disabled stays so while its section exists, also after a reload, or if the
+ * daemon was killed: the records in force say it. A command changes that of one policy.
  */
 static void keep_disabled(struct tcptuned_daemon *d)
 {

@@ -12,7 +12,9 @@
  */
 int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err);
 
-/* The same without a request: by the timer, or to return to what was in force. Logs failures once. */
+/*
+ * The same without a request: by the timer, or to return to what was in force. Logs failures once.
+ */
 void tcptuned_apply_again(struct tcptuned_daemon *d);
 
 #endif

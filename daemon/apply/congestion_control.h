@@ -7,8 +7,8 @@
 
 /*
  * Write the configured congestion control into each policy's record; none if it is not available,
- * which is logged, or if the BPF programs choose it by the path (auto). An administrator who has set
- * a default congestion control has chosen for every policy that has no setting of its own.
+ * which is logged, or if the BPF programs choose it by the path (auto). An administrator who has
+ * set a default congestion control has chosen for every policy that has no setting of its own.
  */
 void tcptuned_congestion_choose(struct tcptuned_daemon *d);
 

@@ -15,8 +15,9 @@
 #include "util/log.h"
 
 /*
- * `receive_window_max = auto`, bytes: buffers of 64 MB, enough for 1 Gbit/s at 250 ms. Any connection
- * of the host may hold that much in the kernel, so that a larger one has to be configured.
+ * `receive_window_max = auto`, bytes: buffers of 64 MB, enough for 1 Gbit/s at 250 ms. Any
+ * connection of the host may hold that much in the kernel, so that a larger one has to be
+ * configured.
  */
 #define WINDOW_AUTO	(32u << 20)
 #define WINDOW_AUTO_MIN (4u << 20)
@@ -26,9 +27,10 @@
 #define RECORDS_MAX_MIN 65536
 
 /*
- * The memory, in bytes, beyond which TCP is under memory pressure: the middle value of tcp_mem. That is
- * one value for the host, and visible only in the first network namespace. In another one, assume what
- * the kernel sets at boot (tcp_init_mem()), a sixteenth of the memory; then @ret_seen is false.
+ * The memory, in bytes, beyond which TCP is under memory pressure: the middle value of tcp_mem.
+ * That is one value for the host, and visible only in the first network namespace. In another one,
+ * assume what the kernel sets at boot (tcp_init_mem()), a sixteenth of the memory; then @ret_seen
+ * is false.
  */
 static uint64_t pressure_bytes(bool *ret_seen)
 {
@@ -113,8 +115,8 @@ bool tcptuned_memory_budget_is_short(const struct tcptuned_daemon *d)
 
 /*
  * The memory that setsockopt() with @option, and bpf_setsockopt(), can give one socket: twice
- * net.core.rmem_max (wmem_max), which only newer kernels show outside the first network namespace. It
- * is not tried on a TCP socket, whose requests tcptuned intercepts. 0: unknown.
+ * net.core.rmem_max (wmem_max), which only newer kernels show outside the first network namespace.
+ * It is not tried on a TCP socket, whose requests tcptuned intercepts. 0: unknown.
  */
 static uint32_t buffer_max(int option)
 {
@@ -129,11 +131,12 @@ static uint32_t buffer_max(int option)
 }
 
 /*
- * The memory for such windows, which initially take half of their buffer (TCP_DEFAULT_SCALING_RATIO). A
- * power of two is reduced by one, for two reasons. The kernel derives the window scale from tcp_rmem, and needs
- * one more for a power of two than for a byte less (tcp_select_initial_window()); a coarse scale is harmful,
- * because every other ACK may advertise up to one unit more. And administrators set powers of two, so that such
- * a value found at the stop is theirs.
+ * The memory for such windows, which initially take half of their buffer
+ * (TCP_DEFAULT_SCALING_RATIO). A power of two is reduced by one, for two reasons. The kernel
+ * derives the window scale from tcp_rmem, and needs one more for a power of two than for a byte
+ * less (tcp_select_initial_window()); a coarse scale is harmful, because every other ACK may
+ * advertise up to one unit more. And administrators set powers of two, so that such a value found
+ * at the stop is theirs.
  */
 static uint64_t buffer_for(uint32_t window)
 {
@@ -157,9 +160,9 @@ static uint32_t max_window(const struct tcptuned_daemon *d, enum tcptuned_mode m
 }
 
 /*
- * What @which has to be for the windows of the policies with this mode, bytes. tcp_rmem applies to every
- * connection, because it determines the window scale. Send buffers beyond tcp_wmem are set one by one, and
- * bpf_setsockopt() gives twice net.core.wmem_max.
+ * What @which has to be for the windows of the policies with this mode, bytes. tcp_rmem applies to
+ * every connection, because it determines the window scale. Send buffers beyond tcp_wmem are set
+ * one by one, and bpf_setsockopt() gives twice net.core.wmem_max.
  */
 static uint64_t limit_for(const struct tcptuned_daemon *d, enum tcptuned_sysctl which,
 			  enum tcptuned_mode mode)

@@ -20,7 +20,9 @@ struct tcptuned_window_limits {
 struct tcptuned_window_limits tcptuned_memory_window_limits(const struct tcptuned_daemon *d,
 							    enum tcptuned_sysctl which);
 
-/* The largest window of a policy, in bytes; @configured may be 0 (auto) or TCPTUNED_WINDOW_KERNEL. */
+/*
+ * The largest window of a policy, in bytes; @configured may be 0 (auto) or TCPTUNED_WINDOW_KERNEL.
+ */
 uint32_t tcptuned_memory_window_max(const struct tcptuned_window_limits *limits,
 				    uint32_t configured);
 
@@ -31,9 +33,9 @@ int tcptuned_memory_budget_set(struct tcptuned_daemon *d);
 bool tcptuned_memory_budget_is_short(const struct tcptuned_daemon *d);
 
 /*
- * Set the maxima of tcp_rmem and net.core.wmem_max to what the windows of the policies need, restore those
- * that are large enough without, and write into each policy's record how large a buffer setsockopt()
- * can make. Logs what it does.
+ * Set the maxima of tcp_rmem and net.core.wmem_max to what the windows of the policies need,
+ * restore those that are large enough without, and write into each policy's record how large a
+ * buffer setsockopt() can make. Logs what it does.
  */
 void tcptuned_memory_buffer_limits_set(struct tcptuned_daemon *d);
 

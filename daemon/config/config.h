@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The configuration: /etc/tcptuned/tcptuned.conf, then the drop-ins of tcptuned.conf.d in the order of
- * their names, then --set; a later value replaces an earlier one. The parser, its messages, the example
- * and the manual page are made from the table in config/keys.c.
+ * The configuration: /etc/tcptuned/tcptuned.conf, then the drop-ins of tcptuned.conf.d in the order
+ * of their names, then --set; a later value replaces an earlier one. The parser, its messages, the
+ * example and the manual page are made from the table in config/keys.c.
  */
 #ifndef TCPTUNED_CONFIG_CONFIG_H
 #define TCPTUNED_CONFIG_CONFIG_H

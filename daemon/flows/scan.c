@@ -155,7 +155,10 @@ static int read_everything(struct reading *reading)
 		return error;
 	if (bpf_map_lookup_elem(fd, &zero, reading->readout))
 		return -errno;
-	/* by iter/tcp without the sockets that are closed, and still open files: their end makes it too small */
+	/*
+	 * by iter/tcp without the sockets that are closed, and still open files: their end makes it
+	 * too small
+	 */
 	budget_recount(reading->budget, before, (__s64)reading->readout->sums.records);
 	flows->jiffies = reading->readout->jiffies;
 	tcptuned_flows_sum_up(flows, &reading->readout->sums);

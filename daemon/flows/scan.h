@@ -28,12 +28,12 @@ bool tcptuned_scan_matches(const struct tcptuned_filter *filter,
 
 /*
  * Read into @flows the sums about all connections, and those connections that come first in its
- * choice. @filter (may be NULL) is applied in the kernel, which knows neither policies nor congestion
- * controls by name.
+ * choice. @filter (may be NULL) is applied in the kernel, which knows neither policies nor
+ * congestion controls by name.
  *
- * By size, if flows->choice has neither an order nor a condition, the kernel copies only connections
- * in the same 64th of a power of two as the last one wanted, or above, and at most a thousand more than
- * wanted: among more of the same size it is random which ones are seen.
+ * By size, if flows->choice has neither an order nor a condition, the kernel copies only
+ * connections in the same 64th of a power of two as the last one wanted, or above, and at most a
+ * thousand more than wanted: among more of the same size it is random which ones are seen.
  *
  * Returns 0 or a negative errno; -ENOENT: there is no iterator, -EPROTO: another build's records.
  */

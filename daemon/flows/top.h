@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Connections that have a record: the kernel's sums about all of them, and those that come first in a
- * choice. Memory does not depend on how many there are. flows/scan.h reads them from the kernel.
+ * Connections that have a record: the kernel's sums about all of them, and those that come first in
+ * a choice. Memory does not depend on how many there are. flows/scan.h reads them from the kernel.
  */
 #ifndef TCPTUNED_FLOWS_TOP_H
 #define TCPTUNED_FLOWS_TOP_H
@@ -40,7 +40,9 @@ void tcptuned_flows_free(struct tcptuned_flows *flows);
 /* Drop what was read before. */
 void tcptuned_flows_begin(struct tcptuned_flows *flows);
 
-/* Keep @record if it is one of the first of the choice. Returns 0; -EPROTO: another build's record. */
+/*
+ * Keep @record if it is one of the first of the choice. Returns 0; -EPROTO: another build's record.
+ */
 int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_record *record);
 
 /* Copy the sums of the kernel, and make the names in them printable. */

@@ -11,16 +11,16 @@
 
 /*
  * Open the cgroup to attach to. @path: "" for the root of the tree, which is looked up in
- * /proc/self/mounts, because hybrid layouts do not have it at /sys/fs/cgroup. Returns a descriptor, its
- * name in @ret_path of @size, and in @ret_root whether all processes of the host are below it.
+ * /proc/self/mounts, because hybrid layouts do not have it at /sys/fs/cgroup. Returns a descriptor,
+ * its name in @ret_path of @size, and in @ret_root whether all processes of the host are below it.
  */
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,
 			 struct tcptuned_error *err);
 
 /*
- * The id of the cgroup at @below_root, a path from the root of the cgroup2 tree, as the kernel has it.
- * 0: there is none (errno is ENOENT), or it cannot be looked up (errno says why). A path with ".." in
- * it names no cgroup, because it may lead out of the tree.
+ * The id of the cgroup at @below_root, a path from the root of the cgroup2 tree, as the kernel has
+ * it. 0: there is none (errno is ENOENT), or it cannot be looked up (errno says why). A path with
+ * ".." in it names no cgroup, because it may lead out of the tree.
  */
 uint64_t tcptuned_cgroup_id(const char *below_root);
 

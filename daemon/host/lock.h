@@ -6,8 +6,8 @@
 #include "util/error.h"
 
 /*
- * Take the lock of the runtime directory, which is created, and which only root may be able to write.
- * Returns the descriptor that holds the lock.
+ * Take the lock of the runtime directory, which is created, and which only root may be able to
+ * write. Returns the descriptor that holds the lock.
  */
 int tcptuned_lock_take(const char *directory, struct tcptuned_error *err);
 
@@ -15,10 +15,10 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err);
 int tcptuned_host_check_directory(const char *key, const char *path, struct tcptuned_error *err);
 
 /*
- * Take the lock of the BPF file system, which daemons with other runtime directories share. It is on
- * the root of the file system, because the directory of the pins comes and goes. None is taken if
- * others than root can open that root, and could hold the lock themselves. @ret_fd is -1 if there is no
- * file system, which tcptuned_kernel_attach() reports.
+ * Take the lock of the BPF file system, which daemons with other runtime directories share. It is
+ * on the root of the file system, because the directory of the pins comes and goes. None is taken
+ * if others than root can open that root, and could hold the lock themselves. @ret_fd is -1 if
+ * there is no file system, which tcptuned_kernel_attach() reports.
  */
 int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err);
 

@@ -64,8 +64,8 @@ static int visit_one(struct walk *walk, const char *path)
 }
 
 /*
- * A process that has ended has no namespace any more, and does not count; neither does a name without
- * one, as ip-netns(8) leaves it for a moment on deletion (setns(): EINVAL).
+ * A process that has ended has no namespace any more, and does not count; neither does a name
+ * without one, as ip-netns(8) leaves it for a moment on deletion (setns(): EINVAL).
  */
 static void count_missed(struct walk *walk, const char *path, bool is_process, int error)
 {

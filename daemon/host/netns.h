@@ -12,15 +12,15 @@ struct tcptuned_netns_missed {
 
 /*
  * Call @visit once in each network namespace that can be entered within ten seconds: any user may
- * make thousands. The caller's own is the first. Returns 0, or -errno if that one cannot be opened or
- * entered again. @ret_missed may be NULL.
+ * make thousands. The caller's own is the first. Returns 0, or -errno if that one cannot be opened
+ * or entered again. @ret_missed may be NULL.
  */
 int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
 			    struct tcptuned_netns_missed *ret_missed);
 
 /*
- * False if the network namespace of the caller has no TCP socket. An iterator over TCP sockets would pass the
- * table of the whole host to find none, which takes several times as long.
+ * False if the network namespace of the caller has no TCP socket. An iterator over TCP sockets
+ * would pass the table of the whole host to find none, which takes several times as long.
  */
 bool tcptuned_netns_has_sockets(void);
 

@@ -5,7 +5,10 @@
 
 #include "util/error.h"
 
-/* Keep those of the unit file (tcptuned.service), if any, and let no program that is run gain others. */
+/*
+ * Keep those of the unit file (tcptuned.service), if any, and let no program that is run gain
+ * others.
+ */
 int tcptuned_privileges_drop(struct tcptuned_error *err);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The few sysctls that tcptuned sets. Their previous values are in the pinned meta map, from which
- * any later tcptuned can restore them. One that an administrator changes meanwhile is left alone from
- * then on. All changes are logged.
+ * any later tcptuned can restore them. One that an administrator changes meanwhile is left alone
+ * from then on. All changes are logged.
  *
- * Each network namespace has its own values, and the meta map has those of the daemon's. The maximum of
- * net.ipv4.tcp_rmem is set, and restored, in every namespace that has the same three numbers as the
- * daemon's; so was that of net.ipv4.tcp_wmem by earlier builds.
+ * Each network namespace has its own values, and the meta map has those of the daemon's. The
+ * maximum of net.ipv4.tcp_rmem is set, and restored, in every namespace that has the same three
+ * numbers as the daemon's; so was that of net.ipv4.tcp_wmem by earlier builds.
  */
 #ifndef TCPTUNED_HOST_SYSCTL_H
 #define TCPTUNED_HOST_SYSCTL_H
@@ -25,7 +25,10 @@ int tcptuned_sysctl_read(const char *name, char *value, int size);
 /* Field @index (from 0) of a sysctl of numbers, such as net.ipv4.tcp_mem; 0 if unreadable. */
 uint64_t tcptuned_sysctl_number(const char *name, int index);
 
-/* Set @which in this network namespace, unless an administrator's value is kept. Returns 0 or -errno. */
+/*
+ * Set @which in this network namespace, unless an administrator's value is kept. Returns 0 or
+ * -errno.
+ */
 int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted);
 
 /* The same for its last number, bytes; tcp_rmem is set in every network namespace. */
@@ -38,8 +41,9 @@ int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
 uint64_t tcptuned_sysctl_maximum_before(int meta_fd, enum tcptuned_sysctl which);
 
 /*
- * Find the sysctls that another process has changed after tcptuned set them, and neither set nor restore
- * them from now on; in other network namespaces a maximum is restored. Returns whether there was one.
+ * Find the sysctls that another process has changed after tcptuned set them, and neither set nor
+ * restore them from now on; in other network namespaces a maximum is restored. Returns whether
+ * there was one.
  */
 bool tcptuned_sysctls_overruled(int meta_fd);
 

@@ -7,7 +7,10 @@
 
 #include "kern/kernel.h"
 
-/* Map the budget, which programs change at the same time. NULL, with errno set: it cannot be mapped. */
+/*
+ * Map the budget, which programs change at the same time. NULL, with errno set: it cannot be
+ * mapped.
+ */
 struct budget *tcptuned_budget_map(const struct tcptuned_kernel *kernel);
 
 /* Unmap it, unless it is NULL. */

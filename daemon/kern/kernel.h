@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel side, seen from the daemon: its maps, programs and links, by the skeleton of their object.
+ * The kernel side, seen from the daemon: its maps, programs and links, by the skeleton of their
+ * object.
  *
  * All pins are in one directory of the BPF file system:
  *   map_NAME   the maps; map_bitcp and map_cubic_resume are the congestion controls themselves
- *   link_NAME  what attaches the program NAME (without "tcptuned_"), or registers the congestion control;
- *              while it is there, it runs
+ *   link_NAME  what attaches the program NAME (without "tcptuned_"), or registers the congestion
+ *              control; while it is there, it runs
  *   prog_NAME  the programs, for administrators who want to look at them, and for their metrics
- * map_meta is pinned last and removed first: a directory without it is the rest of an interrupted start or
- * stop.
+ * map_meta is pinned last and removed first: a directory without it is the rest of an interrupted
+ * start or stop.
  */
 #ifndef TCPTUNED_KERN_KERNEL_H
 #define TCPTUNED_KERN_KERNEL_H
@@ -17,7 +18,9 @@
 
 struct tcptuned_bpf; /* tcptuned.skel.h */
 
-/* The congestion controls that are registered. A kernel may refuse one, and tuning goes on without. */
+/*
+ * The congestion controls that are registered. A kernel may refuse one, and tuning goes on without.
+ */
 enum tcptuned_cc { TCPTUNED_CC_BITCP, TCPTUNED_CC_RESUME, TCPTUNED_CCS };
 
 struct tcptuned_registration {
@@ -45,19 +48,20 @@ struct tcptuned_adoption {
 	unsigned long long too_old;	/* sockets left alone: see kernel_too_old() */
 	unsigned int namespaces;	/* visited to the end */
 	unsigned int namespaces_vanished; /* gone when their turn came */
-	unsigned int namespaces_failed; /* not visited, or not to the end: may not be entered, ... */
-	int error;			/* ... or this negative errno, the last one; 0: none */
-	unsigned long long ns;		/* duration */
+	unsigned int namespaces_failed;	  /* not visited to the end: may not be entered, ... */
+	int error;			  /* ... or this negative errno, the last one; 0: none */
+	unsigned long long ns;		  /* duration */
 };
 
 struct tcptuned_kernel {
 	/*
-	 * Loaded, or opened with the maps and links that are pinned, and no programs. A map has no descriptor
-	 * if it is not pinned, or has another layout; a link is NULL where there is none.
+	 * Loaded, or opened with the maps and links that are pinned, and no programs. A map has no
+	 * descriptor if it is not pinned, or has another layout; a link is NULL where there is
+	 * none.
 	 */
 	struct tcptuned_bpf *bpf;
 	struct tcptuned_registration cc[TCPTUNED_CCS];
-	bool paths_kept; /* the maps of paths and streams are an earlier daemon's, with what was learned since */
+	bool paths_kept; /* the maps of paths and streams are an earlier daemon's */
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption; /* at the start */
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];

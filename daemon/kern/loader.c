@@ -133,7 +133,8 @@ static uint32_t build_of_objects(void)
 }
 
 /*
- * Load the programs, with one of the two that read the records, and @with_maps into the maps that are pinned.
+ * Load the programs, with one of the two that read the records, and @with_maps into the maps that
+ * are pinned.
  */
 static int load_programs_with(struct tcptuned_kernel *k, bool dump_flows, int cgroup_fd,
 			      bool with_maps, struct tcptuned_error *err)
@@ -262,9 +263,9 @@ static int link_refused(int errnum, enum bpf_attach_type type, int cgroup_fd,
 }
 
 /*
- * Attach all of them, or none. New links come first, because the cgroup may refuse them; in a link that is
- * there already the program is replaced, so that there is never a gap, which fails only if another process
- * has detached it (cgroup_bpf_replace()).
+ * Attach all of them, or none. New links come first, because the cgroup may refuse them; in a link
+ * that is there already the program is replaced, so that there is never a gap, which fails only if
+ * another process has detached it (cgroup_bpf_replace()).
  */
 static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
@@ -297,9 +298,10 @@ static int attach_cgroup(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
 }
 
 /*
- * Attach the iterators, and the program at the end of sockets. The latter runs next to the one before
- * until that one's pin is replaced. The first of the two deletes the record, unless it is of a build that
- * leaves it to the second: then that counts it, too, and the recount at the start corrects the number.
+ * Attach the iterators, and the program at the end of sockets. The latter runs next to the one
+ * before until that one's pin is replaced. The first of the two deletes the record, unless it is of
+ * a build that leaves it to the second: then that counts it, too, and the recount at the start
+ * corrects the number.
  */
 static int attach_tracing(struct tcptuned_kernel *k, struct tcptuned_error *err)
 {
@@ -406,8 +408,8 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_c
 	if (error)
 		return error;
 	/*
-	 * Old records are released by the iterator that can read them, after the programs that write
-	 * them have gone. Those that run now tune nothing before they have policies.
+	 * Old records are released by the iterator that can read them, after the programs that
+	 * write them have gone. Those that run now tune nothing before they have policies.
 	 */
 	tcptuned_iterator_run(release, NULL);
 	for (int i = 0; i < TCPTUNED_CCS; i++)

@@ -20,14 +20,14 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 
 /*
  * Load every program into maps of its own, as tcptuned_kernel_attach() would, and unload it again.
- * Nothing is attached, and a running daemon is not disturbed. If the kernel does not take a congestion control,
- * that is an error only where one is registered that an upgrade would end.
+ * Nothing is attached, and a running daemon is not disturbed. If the kernel does not take a
+ * congestion control, that is an error only where one is registered that an upgrade would end.
  */
 int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned_error *err);
 
 /*
- * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT: nothing is pinned; -EPERM:
- * others than root may write there.
+ * Open what is pinned under @bpffs, to look at it or to detach it. -ENOENT: nothing is pinned;
+ * -EPERM: others than root may write there.
  */
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tcptuned_error *err);
 
@@ -38,8 +38,8 @@ bool tcptuned_kernel_can_be_read(const struct tcptuned_kernel *k);
 void tcptuned_kernel_stop(struct tcptuned_kernel *k);
 
 /*
- * Remove everything from the host. Maps and links stay open until tcptuned_kernel_close(). Returns 0, or a
- * negative errno if something is still pinned.
+ * Remove everything from the host. Maps and links stay open until tcptuned_kernel_close(). Returns
+ * 0, or a negative errno if something is still pinned.
  */
 int tcptuned_kernel_detach(struct tcptuned_kernel *k);
 

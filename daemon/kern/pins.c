@@ -112,7 +112,9 @@ struct bpf_link *tcptuned_pins_open_link(const struct tcptuned_kernel *k, const 
 	return is_there(path) ? bpf_link__open(path) : NULL;
 }
 
-/* The kernel would read and write as much as the map says, past the end of a smaller record here. */
+/*
+ * The kernel would read and write as much as the map says, past the end of a smaller record here.
+ */
 static bool has_layout(int map_fd, const struct bpf_map *map)
 {
 	struct bpf_map_info info = {0};
@@ -158,8 +160,9 @@ int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps)
 /* ---- pinning -------------------------------------------------------------------------- */
 
 /*
- * In place of an older pin. By way of another name next to it, so that a process that is killed, or fails, leaves
- * either the old pin or the new one. Returns 0 also where there is nothing to pin, or a negative errno.
+ * In place of an older pin. By way of another name next to it, so that a process that is killed, or
+ * fails, leaves either the old pin or the new one. Returns 0 also where there is nothing to pin, or
+ * a negative errno.
  */
 static int pin(const struct tcptuned_kernel *k, const char *kind, const char *name, int fd)
 {
@@ -251,8 +254,8 @@ int tcptuned_pins_make(const struct tcptuned_kernel *k, struct bpf_object *const
 }
 
 /*
- * map_meta comes first, so that no start takes over maps whose records were left without the program at
- * their end.
+ * map_meta comes first, so that no start takes over maps whose records were left without the
+ * program at their end.
  */
 int tcptuned_pins_remove(const struct tcptuned_kernel *k)
 {

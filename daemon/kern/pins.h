@@ -9,15 +9,16 @@
 #include "util/error.h"
 
 /*
- * Check that a BPF file system is mounted at @bpffs, and that only root can have put anything into it
- * or into @pin_dir, which need not exist; -EPERM: others may. Pins are opened by name and by root: with
- * a symbolic link of another user among them, a stop would detach whatever program it points to.
+ * Check that a BPF file system is mounted at @bpffs, and that only root can have put anything into
+ * it or into @pin_dir, which need not exist; -EPERM: others may. Pins are opened by name and by
+ * root: with a symbolic link of another user among them, a stop would detach whatever program it
+ * points to.
  */
 int tcptuned_pins_check(const char *bpffs, const char *pin_dir, struct tcptuned_error *err);
 
 /*
- * Open @k->bpf, not loaded, with the links that are pinned, and @with_maps those maps that have this
- * build's layout. Returns 0 or a negative errno.
+ * Open @k->bpf, not loaded, with the links that are pinned, and @with_maps those maps that have
+ * this build's layout. Returns 0 or a negative errno.
  */
 int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps);
 
@@ -28,17 +29,17 @@ struct bpf_link *tcptuned_pins_open_link(const struct tcptuned_kernel *k, const 
 bool tcptuned_pins_have_other_layout(const struct tcptuned_kernel *k, const struct bpf_map *map);
 
 /*
- * Pin everything that runs, also that of the congestion controls @cc, of which each may be NULL, in place of
- * an earlier build's pins, and remove what else that one had. @meta, the record that says that all of it is
- * this build's, comes last: if this process is killed before, the next start does it again. Returns 0 or a
- * negative errno.
+ * Pin everything that runs, also that of the congestion controls @cc, of which each may be NULL, in
+ * place of an earlier build's pins, and remove what else that one had. @meta, the record that says
+ * that all of it is this build's, comes last: if this process is killed before, the next start does
+ * it again. Returns 0 or a negative errno.
  */
 int tcptuned_pins_make(const struct tcptuned_kernel *k, struct bpf_object *const cc[TCPTUNED_CCS],
 		       const struct tcptuned_meta *meta);
 
 /*
- * Remove everything in the directory, known or not: a later build may have pinned more. Returns 0 if nothing
- * is left, so that the directory could be removed, or a negative errno.
+ * Remove everything in the directory, known or not: a later build may have pinned more. Returns 0
+ * if nothing is left, so that the directory could be removed, or a negative errno.
  */
 int tcptuned_pins_remove(const struct tcptuned_kernel *k);
 

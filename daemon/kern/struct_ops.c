@@ -8,9 +8,9 @@
 #define KERNEL_BPF_STRUCT_OPS 44 /* BPF_STRUCT_OPS, an attach type of Linux 6.4 */
 
 /*
- * Fill the map, which registers the congestion control; a map that was made for a link becomes ready
- * for one. libbpf 1.1 stops there, later versions make the link, too. Returns 0 or a negative errno,
- * and in @ret_link_fd a link that was made, else -1.
+ * Fill the map, which registers the congestion control; a map that was made for a link becomes
+ * ready for one. libbpf 1.1 stops there, later versions make the link, too. Returns 0 or a negative
+ * errno, and in @ret_link_fd a link that was made, else -1.
  */
 static int fill(struct bpf_map *map, int *ret_link_fd)
 {
@@ -21,8 +21,8 @@ static int fill(struct bpf_map *map, int *ret_link_fd)
 	if (!link)
 		return -errno;
 	/*
-	 * Our descriptor or the map holds the registration. It must not end with libbpf's object, and a
-	 * link of libbpf's own would hold it for as long as the daemon lives.
+	 * Our descriptor or the map holds the registration. It must not end with libbpf's object,
+	 * and a link of libbpf's own would hold it for as long as the daemon lives.
 	 */
 	if (fd >= 0 && fd != bpf_map__fd(map))
 		*ret_link_fd = dup(fd);
@@ -60,7 +60,9 @@ int tcptuned_structops_replace(struct bpf_map *map, int link_fd)
 		close(made);
 		return -ENOLINK;
 	}
-	/* A libbpf that makes the link, too, fails after it has filled the map: the name is taken. */
+	/*
+	 * A libbpf that makes the link, too, fails after it has filled the map: the name is taken.
+	 */
 	if (error && error != -EEXIST)
 		return error;
 	return bpf_link_update(link_fd, bpf_map__fd(map), NULL) ? -errno : 0;

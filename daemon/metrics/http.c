@@ -240,18 +240,18 @@ static bool is_name_of_host(const char *name)
 }
 
 /*
- * A web page can have its own name resolved to 127.0.0.1, and have the browser of this host read the
- * answer for it. The browser then sends that name.
+ * A web page can have its own name resolved to 127.0.0.1, and have the browser of this host read
+ * the answer for it. The browser then sends that name.
  */
 static bool is_misdirected(struct MHD_Connection *connection)
 {
 	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-	const struct sockaddr *client =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	char name[HOST_NAME_MAX + 1];
 	struct in_addr address;
 
-	if (!host || host[0] == '[' || !is_loopback(client))
+	if (!host || host[0] == '[' || !is_loopback(info->client_addr))
 		return false;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(host, ":"), host);
 	return !inet_aton(name, &address) && !is_name_of_host(name);

@@ -19,12 +19,12 @@ struct tcptuned_path_stats {
 	__u32 known;   /* prefixes in the kernel's map; up to a minute old if there are many */
 	__u64 expired; /* removed since the start because no connection added to them */
 	__u64 database_errors; /* since the start */
-	__u32 fits[2]; /* of hosts with parallel connections: refused, accepted; up to a minute old */
+	__u32 fits[2];	       /* of parallel connections: refused, accepted; up to a minute old */
 };
 
 /*
- * @kernel is read at each call, so that it may be attached later. @directory: of paths.db; copied. NULL:
- * nothing is read from disk or written, as with --observe. Returns 0 or -ENOMEM.
+ * @kernel is read at each call, so that it may be attached later. @directory: of paths.db; copied.
+ * NULL: nothing is read from disk or written, as with --observe. Returns 0 or -ENOMEM.
  */
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
 		       const char *directory);
@@ -58,8 +58,8 @@ int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx, struct t
 /*
  * Forget the prefixes that overlap @prefix ("192.0.2.0/24" or an address), or "all", in the map of
  * @kernel (NULL: none) and in the database of @directory, whether a daemon runs or not. "all" also
- * deletes a database that was set aside. @ret_count: prefixes that were known, in either place. After a
- * failure nothing is forgotten, or everything but what @err names.
+ * deletes a database that was set aside. @ret_count: prefixes that were known, in either place.
+ * After a failure nothing is forgotten, or everything but what @err names.
  */
 int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *directory,
 			  const char *prefix, unsigned int *ret_count, struct tcptuned_error *err);

@@ -113,7 +113,9 @@ static void finalizep(sqlite3_stmt **stmt)
 static int fail(const struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	int code = sqlite3_errcode(db->db) & 0xff;
-	/* SQLITE_READONLY: the file may be written, but claims to be of a later version of SQLite. */
+	/*
+	 * SQLITE_READONLY: the file may be written, but claims to be of a later version of SQLite.
+	 */
 	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
 		       code == SQLITE_INTERRUPT || code == SQLITE_TOOBIG ||
 		       (code == SQLITE_READONLY && !access(db->file, W_OK));
@@ -435,7 +437,9 @@ int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_
 	return put(db, stmt, err);
 }
 
-/* The SQL function overlaps(prefix): tcptuned_path_key_overlap() with the prefix to be forgotten. */
+/*
+ * The SQL function overlaps(prefix): tcptuned_path_key_overlap() with the prefix to be forgotten.
+ */
 static void sql_overlaps(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	const char *text = (const char *)sqlite3_value_text(argv[0]);

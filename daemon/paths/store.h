@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The path memory on disk: one SQLite file with a row per prefix, and in another table one per level
- * of parallel connections. Times are Unix time, because other clocks restart with each boot. Every
- * field is checked when it is read, as anything may have written the file.
+ * The path memory on disk: one SQLite file with a row per prefix, and in another table one per
+ * level of parallel connections. Times are Unix time, because other clocks restart with each boot.
+ * Every field is checked when it is read, as anything may have written the file.
  */
 #ifndef TCPTUNED_PATHS_STORE_H
 #define TCPTUNED_PATHS_STORE_H
@@ -37,7 +37,9 @@ int tcptuned_pathdb_set_aside(const char *file);
 /* Delete FILE.damaged, if it exists. Returns 0 or a negative errno. */
 int tcptuned_pathdb_remove_damaged(const char *file);
 
-/* @key.netns_cookie and @path.netns are 0 for the daemon's network namespace; times are Unix time. */
+/*
+ * @key.netns_cookie and @path.netns are 0 for the daemon's network namespace; times are Unix time.
+ */
 typedef void (*tcptuned_pathdb_row)(void *ctx, const struct tcptuned_path_key *key,
 				    const struct tcptuned_path *path);
 
@@ -62,7 +64,9 @@ int tcptuned_pathdb_put_level(struct tcptuned_pathdb *db, const struct tcptuned_
 			      const struct tcptuned_streams_record *level,
 			      struct tcptuned_error *err);
 
-/* Delete the rows that overlap @prefix (NULL: all), in all namespaces. @ret_count: those of paths. */
+/*
+ * Delete the rows that overlap @prefix (NULL: all), in all namespaces. @ret_count: those of paths.
+ */
 int tcptuned_pathdb_forget(struct tcptuned_pathdb *db, const struct tcptuned_path_key *prefix,
 			   unsigned int *ret_count, struct tcptuned_error *err);
 

@@ -46,7 +46,9 @@ int tcptuned_policy_read(const struct tcptuned_kernel *kernel, __u32 key,
 bool tcptuned_policy_next(const struct tcptuned_kernel *kernel, __u32 *key,
 			  struct tcptuned_policy *ret);
 
-/* The name of a policy: that of its record, which outlives the policy, or TCPTUNED_POLICY_GONE(). */
+/*
+ * The name of a policy: that of its record, which outlives the policy, or TCPTUNED_POLICY_GONE().
+ */
 const char *tcptuned_policy_name(const struct tcptuned_kernel *kernel, __u32 key,
 				 char ret[TCPTUNED_POLICY_NAME_MAX]);
 

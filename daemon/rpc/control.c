@@ -90,8 +90,8 @@ static struct client *find_client(const struct tcptuned_control *control, enum s
 }
 
 /*
- * A free place for a client of @uid, or NULL. Two are root's, and a user may have half of all, so that
- * no member of control.group keeps others out; all strangers together have a quarter.
+ * A free place for a client of @uid, or NULL. Two are root's, and a user may have half of all, so
+ * that no member of control.group keeps others out; all strangers together have a quarter.
  */
 static struct client *find_place(const struct tcptuned_control *control, uid_t uid, bool stranger)
 {
@@ -290,14 +290,20 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 	return FAIL(err, EBUSY, DAEMON, "other clients have not read their answers yet; try again");
 }
 
-/* Any user may know of the paths of its network namespace, as the kernel's tcp_metrics shows them, too. */
+/*
+ * Any user may know of the paths of its network namespace, as the kernel's tcp_metrics shows them,
+ * too.
+ */
 static int check_client(const struct client *client, struct tcptuned_request *request,
 			struct tcptuned_error *err)
 {
 	socklen_t len = sizeof(request->netns_cookie);
 
 	if (request->command == TCPTUNED_CMD_ADVISE) {
-		/* A socket that is accepted belongs to the namespace of its peer (unix_stream_connect()). */
+		/*
+		 * A socket that is accepted belongs to the namespace of its peer
+		 * (unix_stream_connect()).
+		 */
 		if (!getsockopt(client->fd, SOL_SOCKET, SO_NETNS_COOKIE, &request->netns_cookie,
 				&len))
 			return 0;

@@ -20,7 +20,9 @@ struct tcptuned_control_options {
 	const char *group;	       /* whose members may use it, besides root; "": root's */
 	struct tcptuned_source source; /* its kernel side must outlive the control socket */
 	sd_event *loop;		       /* the daemon's, which outlives the control socket */
-	/* Executes what changes something, and prints one line of answer, or nothing if it fails. */
+	/*
+	 * Executes what changes something, and prints one line of answer, or nothing if it fails.
+	 */
 	int (*change)(void *ctx, const struct tcptuned_request *request, FILE *out,
 		      struct tcptuned_error *err);
 	void (*answering)(void *ctx); /* is called before a request is answered */
@@ -39,7 +41,9 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 void tcptuned_control_stop_failed(struct tcptuned_control *control,
 				  const struct tcptuned_error *err);
 
-/* Remove the socket and disconnect all clients; one that waits for the end sees it. NULL is fine. */
+/*
+ * Remove the socket and disconnect all clients; one that waits for the end sees it. NULL is fine.
+ */
 void tcptuned_control_stop(struct tcptuned_control *control);
 
 #endif

@@ -7,7 +7,9 @@
 
 tcptuned_handler tcptuned_policies_handle, tcptuned_policies_handle_test;
 
-/* Describe the rule that gave @record the policy @name. The caller frees the text; NULL: unknown. */
+/*
+ * Describe the rule that gave @record the policy @name. The caller frees the text; NULL: unknown.
+ */
 char *tcptuned_policy_rule(const struct tcptuned_source *source,
 			   const struct tcptuned_flow_record *record, const char *name);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What tcptuned remembers of the path to a host, for programs that size their own buffers or choose their number
- * of connections: the call of Enable (Weigle and Feng, section 2, technique 5), without privileges.
+ * What tcptuned remembers of the path to a host, for programs that size their own buffers or choose
+ * their number of connections: the call of Enable (Weigle and Feng, section 2, technique 5),
+ * without privileges.
  */
 #ifndef TCPTUNED_ADVISE_H
 #define TCPTUNED_ADVISE_H
@@ -33,10 +34,11 @@ struct tcptuned_advice {
 };
 
 /*
- * Ask the daemon, by its socket @control (NULL: /run/tcptuned/control), about @address, IPv4 or IPv6, in the network
- * namespace of this process; it takes a millisecond, and two seconds at most. Returns 0; -ENODATA: nothing is known; -EINVAL: no
- * address, or no size; -E2BIG: the size of a later version; -ENOENT, -ECONNREFUSED: no daemon runs; -EBUSY: it has too
- * many clients; -EPROTO: it is of another version; other errors of the system.
+ * Ask the daemon, by its socket @control (NULL: /run/tcptuned/control), about @address, IPv4 or
+ * IPv6, in the network namespace of this process; it takes a millisecond, and two seconds at most.
+ * Returns 0; -ENODATA: nothing is known; -EINVAL: no address, or no size; -E2BIG: the size of a
+ * later version; -ENOENT, -ECONNREFUSED: no daemon runs; -EBUSY: it has too many clients; -EPROTO:
+ * it is of another version; other errors of the system.
  */
 int tcptuned_advise(const char *control, const char *address, struct tcptuned_advice *ret);
 

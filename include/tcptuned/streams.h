@@ -2,10 +2,11 @@
 /*
  * How many parallel TCP connections a transfer should use.
  *
- * Lu, Qiao, Dinda and Bustamante, "Modeling and Taming Parallel TCP on the Wide Area Network" (equations
- * in parentheses): the throughput of n connections is n / sqrt(p'_n) (10), where p'_n, the loss rate
- * times the square of the RTT in units of the path, is a polynomial of n. Two measurements at different
- * n determine the polynomial of (7), and with it the throughput at any other n.
+ * Lu, Qiao, Dinda and Bustamante, "Modeling and Taming Parallel TCP on the Wide Area Network"
+ * (equations in parentheses): the throughput of n connections is n / sqrt(p'_n) (10), where p'_n,
+ * the loss rate times the square of the RTT in units of the path, is a polynomial of n. Two
+ * measurements at different n determine the polynomial of (7), and with it the throughput at any
+ * other n.
  */
 #ifndef TCPTUNED_STREAMS_H
 #define TCPTUNED_STREAMS_H
@@ -39,8 +40,7 @@ struct tcptuned_streams_level {
 	unsigned int streams; /* connections */
 	double rate;	      /* bits per second, together */
 	double rate_peak;     /* the highest of a second; 0: unknown */
-	double loss; /* retransmitted segments of those sent; of a receiver: those that arrived out of
-			     order; -1: unknown */
+	double loss; /* sent again, of segments sent; of a receiver: out of order; -1: unknown */
 	double segments;  /* of which that is a fraction; 0: unknown */
 	double rtt_s;	  /* mean smoothed RTT; 0: unknown */
 	double rtt_min_s; /* smallest RTT; 0: unknown */
@@ -52,11 +52,14 @@ struct tcptuned_streams_level {
 	double reserved[4]; /* zeroes; later versions have members here */
 };
 
-/* --- the model ------------------------------------------------------------------------------------- */
 /*
- * Of a level, the model reads the members streams and rate. Rates may have any unit, the same in all calls.
- * Nothing of the model allocates memory, blocks or fails otherwise than stated. Its structures are complete:
- * later versions do not change them.
+ * --- the model
+ * -------------------------------------------------------------------------------------
+ */
+/*
+ * Of a level, the model reads the members streams and rate. Rates may have any unit, the same in
+ * all calls. Nothing of the model allocates memory, blocks or fails otherwise than stated. Its
+ * structures are complete: later versions do not change them.
  */
 
 enum tcptuned_streams_model {
@@ -80,13 +83,13 @@ enum tcptuned_streams_confidence {
 };
 
 /*
- * Fit @model to @len measurements by least squares of relative errors; with as many levels as the model
- * has coefficients, exactly: (13), (14). A coefficient that would be negative is 0: with a = 0 the
- * connections do not hinder each other, with c = 0 more of them carry no more.
+ * Fit @model to @len measurements by least squares of relative errors; with as many levels as the
+ * model has coefficients, exactly: (13), (14). A coefficient that would be negative is 0: with a =
+ * 0 the connections do not hinder each other, with c = 0 more of them carry no more.
  *
- * Returns 0; -EINVAL: a rate or a number of connections is not positive, or is not finite, or exceeds
- * TCPTUNED_STREAMS_MAX, or @len exceeds TCPTUNED_STREAMS_LEVELS_MAX; -ENODATA: too few levels for the model,
- * which needs two, and three if it is the full one.
+ * Returns 0; -EINVAL: a rate or a number of connections is not positive, or is not finite, or
+ * exceeds TCPTUNED_STREAMS_MAX, or @len exceeds TCPTUNED_STREAMS_LEVELS_MAX; -ENODATA: too few
+ * levels for the model, which needs two, and three if it is the full one.
  */
 int tcptuned_streams_fit(enum tcptuned_streams_model model,
 			 const struct tcptuned_streams_level *levels, size_t len,
@@ -99,9 +102,10 @@ double tcptuned_streams_rate(const struct tcptuned_streams_fit *fit, unsigned in
  * The fraction by which the throughput of a connection of others falls when we use @to connections
  * instead of @from (18); @from 0: instead of none, with p'_0 = c, which the paper does not test.
  *
- * With (10) this is 1 - (rate(to) / to) / (rate(from) / from): others are assumed to lose what each of
- * our own connections loses. On an empty path it affects no other traffic, and where the host or the
- * application is the limit it is too large. It needs others with our congestion control and RTT, or RED.
+ * With (10) this is 1 - (rate(to) / to) / (rate(from) / from): others are assumed to lose what each
+ * of our own connections loses. On an empty path it affects no other traffic, and where the host or
+ * the application is the limit it is too large. It needs others with our congestion control and
+ * RTT, or RED.
  */
 double tcptuned_streams_impact(const struct tcptuned_streams_fit *fit, unsigned int from,
 			       unsigned int to);
@@ -110,29 +114,36 @@ double tcptuned_streams_impact(const struct tcptuned_streams_fit *fit, unsigned 
 unsigned int tcptuned_streams_within(const struct tcptuned_streams_fit *fit, double impact,
 				     unsigned int max);
 
-/* The smallest number to which another connection would add less than the fraction @gain; at most @max. */
+/*
+ * The smallest number to which another connection would add less than the fraction @gain; at most
+ * @max.
+ */
 unsigned int tcptuned_streams_enough(const struct tcptuned_streams_fit *fit, double gain,
 				     unsigned int max);
 
 /*
  * How far to trust a fit: high if it has three levels or more, the largest at least four times the
- * smallest, a residual of at most 10 %, a loss-based congestion control (reno, cubic, bitcp) and RTTs
- * that varied by at most a third; low if its residual exceeds 25 % or the congestion control (NULL:
- * unknown) is another one. @rtt_spread: (largest - smallest) / smallest RTT of the measurements.
+ * smallest, a residual of at most 10 %, a loss-based congestion control (reno, cubic, bitcp) and
+ * RTTs that varied by at most a third; low if its residual exceeds 25 % or the congestion control
+ * (NULL: unknown) is another one. @rtt_spread: (largest - smallest) / smallest RTT of the
+ * measurements.
  */
 enum tcptuned_streams_confidence tcptuned_streams_confidence(const struct tcptuned_streams_fit *fit,
 							     const char *congestion_control,
 							     double rtt_spread);
 
 /*
- * One connection's throughput in units of @mss per second, by @loss, the probability of a loss above 0,
- * and @acked segments for each ACK: Mathis et al. (1), Padhye et al. with the timeout @rto_s (2).
- * Without a loss both are infinite.
+ * One connection's throughput in units of @mss per second, by @loss, the probability of a loss
+ * above 0, and @acked segments for each ACK: Mathis et al. (1), Padhye et al. with the timeout
+ * @rto_s (2). Without a loss both are infinite.
  */
 double tcptuned_streams_mathis(double mss, double rtt_s, double loss, double acked);
 double tcptuned_streams_padhye(double mss, double rtt_s, double loss, double acked, double rto_s);
 
-/* Hacker's upper bound of the throughput of @len connections with these probabilities of a loss (3). */
+/*
+ * Hacker's upper bound of the throughput of @len connections with these probabilities of a loss
+ * (3).
+ */
 double tcptuned_streams_hacker(double mss, double rtt_s, const double *loss, size_t len);
 
 /* What ended a search, or 0. */
@@ -148,8 +159,9 @@ enum tcptuned_streams_end {
 };
 
 /*
- * A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. That a doubling
- * gained little is believed if both measurements are certain, or if the next doubling gains as little.
+ * A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. That a
+ * doubling gained little is believed if both measurements are certain, or if the next doubling
+ * gains as little.
  */
 struct tcptuned_streams_doubling {
 	double gain;		  /* of a doubling that is worth another one: 0.05 is 5 % */
@@ -164,10 +176,10 @@ struct tcptuned_streams_doubling {
 };
 
 /*
- * Add a measurement of @rate at the number that tcptuned_streams_doubling_next() named, with an RTT without the
- * connections' own queue of @rtt_s (0: unknown); @uncertain: the rate varied meanwhile, or was that of
- * a recovery from losses. Returns what ends the search; it is CHANGED if that RTT and an earlier one
- * differ by more than 30 % and a millisecond.
+ * Add a measurement of @rate at the number that tcptuned_streams_doubling_next() named, with an RTT
+ * without the connections' own queue of @rtt_s (0: unknown); @uncertain: the rate varied meanwhile,
+ * or was that of a recovery from losses. Returns what ends the search; it is CHANGED if that RTT
+ * and an earlier one differ by more than 30 % and a millisecond.
  */
 enum tcptuned_streams_end tcptuned_streams_doubling_add(struct tcptuned_streams_doubling *search,
 							double rate, double rtt_s, int uncertain);
@@ -175,12 +187,15 @@ enum tcptuned_streams_end tcptuned_streams_doubling_add(struct tcptuned_streams_
 /* The number of connections to measure next. */
 unsigned int tcptuned_streams_doubling_next(const struct tcptuned_streams_doubling *search);
 
-/* --- the search ------------------------------------------------------------------------------------ */
 /*
- * The number for a host, found by measuring: the call of section V, with probes that double instead of two
- * fixed ones. The connections are those of iperf3, to a server of it, or
- * of curl, which reads ranges of a file. Either runs as a child process; sock_diag(7) shows what
- * limits its connections.
+ * --- the search
+ * ------------------------------------------------------------------------------------
+ */
+/*
+ * The number for a host, found by measuring: the call of section V, with probes that double instead
+ * of two fixed ones. The connections are those of iperf3, to a server of it, or of curl, which
+ * reads ranges of a file. Either runs as a child process; sock_diag(7) shows what limits its
+ * connections.
  *
  * No threads, no globals. A search that is freed leaves no process behind.
  *
@@ -226,15 +241,15 @@ struct tcptuned_streams_result {
 	struct tcptuned_streams_level
 		levels[TCPTUNED_STREAMS_LEVELS_MAX]; /* in the order of measurement */
 	unsigned int levels_len;
-	unsigned int fastest; /* number whose doubling gains less than gain_min, of those measured */
+	unsigned int fastest; /* measured number whose doubling gains less than gain_min */
 	unsigned int within;  /* largest number up to fastest whose impact is at most impact_max */
 	double fastest_rate, within_rate;     /* bits per second; measured, or by (10) */
 	double fastest_impact, within_impact; /* on others, compared with one connection */
 	enum tcptuned_streams_impact impact;  /* how they are known */
 	double model_impact;		      /* of fastest, by (18), whatever it means */
-	unsigned int wanted; /* smallest number with bits_per_second, measured or by (10); 0: none */
-	double bytes, seconds;	     /* that the search took */
-	double file_bytes;	     /* of HTTP: size of the file; 0: unknown */
+	unsigned int wanted;   /* smallest with bits_per_second, measured or by (10); 0: none */
+	double bytes, seconds; /* that the search took */
+	double file_bytes;     /* of HTTP: size of the file; 0: unknown */
 	char congestion_control[16]; /* of the sender; "": unknown */
 	enum tcptuned_streams_end end;
 	enum tcptuned_streams_confidence confidence;
@@ -256,9 +271,9 @@ int tcptuned_streams_fd(const struct tcptuned_streams *search);
 
 /*
  * Go on without waiting. Returns 1 while the search goes on; 0: it has ended. Errors end it, too:
- * -EPROTO: the child or the server failed; -ETIMEDOUT: the server is silent; -ENODATA: what was measured
- * is too little for a number; -ESTALE: the path changed, so that there is no number; others are the
- * system's. tcptuned_streams_error() says what happened.
+ * -EPROTO: the child or the server failed; -ETIMEDOUT: the server is silent; -ENODATA: what was
+ * measured is too little for a number; -ESTALE: the path changed, so that there is no number;
+ * others are the system's. tcptuned_streams_error() says what happened.
  */
 int tcptuned_streams_step(struct tcptuned_streams *search);
 
@@ -283,7 +298,9 @@ int tcptuned_streams_conclude(const struct tcptuned_streams_options *options,
 /* End the search, and the probe that runs. NULL is none. */
 void tcptuned_streams_free(struct tcptuned_streams *search);
 
-/* --- as in the paper ----------------------------------------------------------------------------- */
+/*
+ * --- as in the paper -----------------------------------------------------------------------------
+ */
 
 struct ParallelTCPChar {
 	int num_flows;

@@ -7,7 +7,9 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-/* Local ports of those that want no call, and one for each change of state; others: each segment. */
+/*
+ * Local ports of those that want no call, and one for each change of state; others: each segment.
+ */
 #define WANTS_NONE  7501
 #define WANTS_STATE 7502
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * confine docker|notifier|old COMMAND...: runs a command under the seccomp filter of a Docker container without
- * extra capabilities, under one that has a notifier, or as on a kernel that lacks SO_BUF_LOCK.
+ * confine docker|notifier|old COMMAND...: runs a command under the seccomp filter of a Docker
+ * container without extra capabilities, under one that has a notifier, or as on a kernel that lacks
+ * SO_BUF_LOCK.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +14,10 @@
 #include <unistd.h>
 
 /*
- * What seccomp/default.json of github.com/moby/profiles (seccomp/v0.2.3, as of Docker 29.4) lacks on x86-64,
- * or allows only with a capability that Docker does not give; but for system calls that Linux has removed.
- * That personality() may be called only with certain values is left out. process_vm_readv() and
- * process_vm_writev() are forbidden by Docker 20.10 (Debian 12).
+ * What seccomp/default.json of github.com/moby/profiles (seccomp/v0.2.3, as of Docker 29.4) lacks
+ * on x86-64, or allows only with a capability that Docker does not give; but for system calls that
+ * Linux has removed. That personality() may be called only with certain values is left out.
+ * process_vm_readv() and process_vm_writev() are forbidden by Docker 20.10 (Debian 12).
  */
 static char forbidden[] =
 	"acct add_key bpf clock_settime delete_module fanotify_init finit_module fsconfig "

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Preloaded: each connection has the SO_RCVBUF of $RCVBUF, or, with $RCVBUF_FORCE, SO_RCVBUFFORCE. */
+/*
+ * Preloaded: each connection has the SO_RCVBUF of $RCVBUF, or, with $RCVBUF_FORCE, SO_RCVBUFFORCE.
+ */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/socket.h>

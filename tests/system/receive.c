@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * receive ADDRESS PORT BYTES [by_hand|tick]: reads what a server sends until its end, with SO_RCVBUF set to
- * BYTES before connect(). by_hand: beyond net.core.rmem_max, as root; tick: right-sized by libtcptuned.
- * Prints how many bytes there were, the seconds, and the last RTT in milliseconds. It is linked statically,
- * so that no preloaded library reaches it.
+ * receive ADDRESS PORT BYTES [by_hand|tick]: reads what a server sends until its end, with
+ * SO_RCVBUF set to BYTES before connect(). by_hand: beyond net.core.rmem_max, as root; tick:
+ * right-sized by libtcptuned. Prints how many bytes there were, the seconds, and the last RTT in
+ * milliseconds. It is linked statically, so that no preloaded library reaches it.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * receive_uring ADDRESS PORT BYTES: reads what a server sends until its end, with SO_RCVBUF set to BYTES before
- * the connection. The socket is made, connected and read by io_uring. Prints how many bytes there were.
+ * receive_uring ADDRESS PORT BYTES: reads what a server sends until its end, with SO_RCVBUF set to
+ * BYTES before the connection. The socket is made, connected and read by io_uring. Prints how many
+ * bytes there were.
  */
 #include <arpa/inet.h>
 #include <liburing.h>
@@ -12,7 +13,9 @@
 
 static struct io_uring ring;
 
-/* Waits for the request that was prepared; returns its result, or ends the program with its error. */
+/*
+ * Waits for the request that was prepared; returns its result, or ends the program with its error.
+ */
 static int result(const char *request)
 {
 	struct io_uring_cqe *cqe;

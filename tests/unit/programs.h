@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lets a unit test include BPF programs: a program is a function of its arguments, and a field is where
- * the compiler puts it. Include it before them.
+ * Lets a unit test include BPF programs: a program is a function of its arguments, and a field is
+ * where the compiler puts it. Include it before them.
  */
 #ifndef TCPTUNED_TEST_PROGRAMS_H
 #define TCPTUNED_TEST_PROGRAMS_H

@@ -2,11 +2,11 @@
 /*
  * A bottleneck with one drop-tail queue, and connections through it: packet by packet, event by
  * event, in nanoseconds. Senders are Linux's as far as windows go: slow start with HyStart, CUBIC
- * (RFC 9438), growth only where cwnd was the limit, SACK recovery, tail loss probes, RTO.
- * Receivers are the kernel's autotuning (tcp_rcvbuf_grow() of 6.18), alone or with the limit that
- * rightsize.h sets, by the numbers that the sockops program gives it. The right edge of a window
- * never moves back. Applications send all the time, or answer requests, send frames, or pause; after a
- * pause cwnd is what RFC 5681 (4.1) and RFC 2861 leave.
+ * (RFC 9438), growth only where cwnd was the limit, SACK recovery, tail loss probes, RTO. Receivers
+ * are the kernel's autotuning (tcp_rcvbuf_grow() of 6.18), alone or with the limit that rightsize.h
+ * sets, by the numbers that the sockops program gives it. The right edge of a window never moves
+ * back. Applications send all the time, or answer requests, send frames, or pause; after a pause
+ * cwnd is what RFC 5681 (4.1) and RFC 2861 leave.
  */
 #ifndef TCPTUNED_TEST_RIGHTSIZE_MODEL_H
 #define TCPTUNED_TEST_RIGHTSIZE_MODEL_H
@@ -158,7 +158,10 @@ static struct {
 	struct rightsize_peer peer[2]; /* of the tuned receivers, and of the tuned senders */
 } model;
 
-/* Begins another run, on @p. @seed: of the phase of the common clock, and of the noise of the hosts. */
+/*
+ * Begins another run, on @p. @seed: of the phase of the common clock, and of the noise of the
+ * hosts.
+ */
 static void model_begin(const struct path *p, uint64_t seed)
 {
 	static struct model_item items[4][MODEL_LINE];
@@ -309,7 +312,9 @@ static uint64_t model_rto_ns(const struct model_flow *f)
 	return rto << (f->rto_backoff < 6 ? f->rto_backoff : 6);
 }
 
-/* tcp_slow_start_after_idle_check(), tcp_cwnd_restart(), and CUBIC's epoch (cubictcp_cwnd_event()) */
+/*
+ * tcp_slow_start_after_idle_check(), tcp_cwnd_restart(), and CUBIC's epoch (cubictcp_cwnd_event())
+ */
 static void model_restart(struct model_flow *f)
 {
 	uint64_t idle_ns = model.now_ns - f->last_sent_ns, rto_ns = model_rto_ns(f);
@@ -725,7 +730,10 @@ static void app_write(struct model_flow *f)
 	model_send(f);
 }
 
-/* A callback comes for a request, too, but there is no sample, as no data has arrived since the last one. */
+/*
+ * A callback comes for a request, too, but there is no sample, as no data has arrived since the
+ * last one.
+ */
 static void app_ask(struct model_flow *f)
 {
 	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
@@ -824,8 +832,8 @@ static void model_start_flow(void *flow)
 }
 
 /*
- * Twice a second the rate becomes up to four times as large or as small, between 0.4 and 40 Mbit/s, as
- * that of a cellular link. It depends on @seed only, not on what the connections do.
+ * Twice a second the rate becomes up to four times as large or as small, between 0.4 and 40 Mbit/s,
+ * as that of a cellular link. It depends on @seed only, not on what the connections do.
  */
 static void model_walk(uint64_t seed)
 {
@@ -910,7 +918,10 @@ static inline double model_cellular_goodput(enum receiver receiver, uint64_t see
 	return model_goodput(20);
 }
 
-/* Returns the goodput from 3 s on of a connection that begins with, or soon after, one that the kernel sizes. */
+/*
+ * Returns the goodput from 3 s on of a connection that begins with, or soon after, one that the
+ * kernel sizes.
+ */
 static inline double model_goodput_beside_untuned(const struct path *p, enum receiver receiver,
 						  uint64_t seed, double until_s)
 {

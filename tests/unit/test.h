@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What every unit test includes. A test is written TEST(name) { ... }; the program runs all tests of
- * its file in their order. Assertions are cmocka's and those below. The actual value comes first, the
- * expected one after it, and the message of a failure names the value and the row of its table.
+ * What every unit test includes. A test is written TEST(name) { ... }; the program runs all tests
+ * of its file in their order. Assertions are cmocka's and those below. The actual value comes
+ * first, the expected one after it, and the message of a failure names the value and the row of its
+ * table.
  */
 #ifndef TCPTUNED_TEST_H
 #define TCPTUNED_TEST_H

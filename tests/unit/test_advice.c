@@ -84,7 +84,9 @@ TEST(limits)
 #define advised(fastest, within, impact, limit) \
 	fastest, within, TCPTUNED_STREAMS_IMPACT_##impact, TCPTUNED_STREAMS_LIMIT_##limit
 
-/* Measurements of linkem, 200 Mbit/s, 40 ms, a queue of a quarter BDP, reno; others are synthetic. */
+/*
+ * Measurements of linkem, 200 Mbit/s, 40 ms, a queue of a quarter BDP, reno; others are synthetic.
+ */
 TEST(two_numbers_and_the_evidence_for_the_second)
 {
 	const struct {

@@ -360,7 +360,10 @@ TEST(records_are_limited_and_never_negative)
 	assert_true(budget_add_record(&b));
 }
 
-/* A number before or after a pass may be right, or any in between; only one outside of them is corrected. */
+/*
+ * A number before or after a pass may be right, or any in between; only one outside of them is
+ * corrected.
+ */
 TEST(records_are_counted_again)
 {
 	struct {

@@ -50,8 +50,8 @@ static void load(const char *text)
 }
 
 /*
- * Loads what is invalid, with @set. The message is one whole line, begins with @at, and has @part and
- * @remedy in it; @config is not touched. Returns the error.
+ * Loads what is invalid, with @set. The message is one whole line, begins with @at, and has @part
+ * and @remedy in it; @config is not touched. Returns the error.
  */
 static int assert_refused(const char *const *set, const char *at, const char *part,
 			  const char *remedy)
@@ -641,8 +641,8 @@ TEST(diff_of_policies)
 }
 
 /*
- * What --check-config prints is the same configuration: here with other values than the defaults, with
- * every kind of condition, and with a list of prefixes that takes several lines.
+ * What --check-config prints is the same configuration: here with other values than the defaults,
+ * with every kind of condition, and with a list of prefixes that takes several lines.
  */
 TEST(print_reads_back)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The programs of the congestion controls (bpf/cc/congestion.h) on a socket of the test: when a
- * window grows, how it is written, which one counts at a loss, what an undone loss restores, and how
- * a connection goes on after a pause.
+ * window grows, how it is written, which one counts at a loss, what an undone loss restores, and
+ * how a connection goes on after a pause.
  */
 #include "test.h"
 #include "programs.h"
@@ -39,8 +39,8 @@ static __u32 lose(struct tcp_sock *tp)
 }
 
 /*
- * RFC 5681, 3.1: a loss is met with FlightSize, where cwnd was not the limit; but with an initial window
- * at least. bitcp gives up an eighth of that, and below its low window a half.
+ * RFC 5681, 3.1: a loss is met with FlightSize, where cwnd was not the limit; but with an initial
+ * window at least. bitcp gives up an eighth of that, and below its low window a half.
  */
 TEST(a_loss_is_met_with_the_window_in_use)
 {
@@ -50,7 +50,7 @@ TEST(a_loss_is_met_with_the_window_in_use)
 		{160, 320, 160, 160, 1, 160}, {100, 50, 60, 60, 0, 60},	 {100, 50, 60, 80, 0, 80},
 		{100, 50, 80, 60, 0, 80},     {100, 50, 60, 60, 1, 100}, {100, 100, 60, 60, 1, 100},
 		{100, 101, 60, 60, 1, 60},   /* slow start has doubled it since */
-		{160, 320, 120, 80, 0, 120}, /* slow start: more than in any round trip that ended */
+		{160, 320, 120, 80, 0, 120}, /* slow start: more than in any round before */
 		{100, 50, 120, 60, 0, 100},  /* never more than cwnd */
 		{100, 50, 0, 60, 0, 100},    /* a segment was dropped before it left the host */
 		{400, 50, 3, 2, 0, 10},	      {400, 50, 9, 2, 0, 10},	 {400, 50, 11, 2, 0, 11},
@@ -83,7 +83,9 @@ TEST(a_window_grows_when_it_is_used)
 		{160, 320, 80, 1, 0, 163},
 		{160, 320, 160, 1, 162, 162},
 		{162, 320, 162, 1, 162, 162},
-		/* in avoidance the flag decides; bitcp adds 32 per RTT, of which 100 ACKs are part */
+		/*
+		 * in avoidance the flag decides; bitcp adds 32 per RTT, of which 100 ACKs are part
+		 */
 		{160, 100, 159, 0, 0, 160},
 		{160, 100, 80, 1, 0, 178},
 		{160, 160, 81, 0, 0, 160},
@@ -128,7 +130,10 @@ TEST(an_undone_reduction_is_undone_whole)
 	}
 }
 
-/* ---- after a pause ------------------------------------------------------------------------------- */
+/*
+ * ---- after a pause
+ * -------------------------------------------------------------------------------
+ */
 
 /* In place of the kernel's functions: slow start, and a packet per window; a loss takes 3/10. */
 static int cubic_inits, cubic_events, cubic_samples;
@@ -191,8 +196,8 @@ __u32 tcp_reno_undo_cwnd(struct sock *sk)
 #define MSS    1000u
 
 /*
- * Before a pause: the window is @cwnd, and the path has carried @pipe in a round trip. Half of all sequence numbers
- * are negative.
+ * Before a pause: the window is @cwnd, and the path has carried @pipe in a round trip. Half of all
+ * sequence numbers are negative.
  */
 static struct tcp_sock before_a_pause(__u32 cwnd, __u32 pipe)
 {
@@ -247,8 +252,8 @@ static void send_packets(struct tcp_sock *tp, __u32 packets)
 }
 
 /*
- * A connection that was silent sends the @packets of its window. The kernel may cut that twice before the first
- * segment.
+ * A connection that was silent sends the @packets of its window. The kernel may cut that twice
+ * before the first segment.
  */
 static struct tcp_sock resumes(const struct calls *calls, __u32 packets)
 {
@@ -289,8 +294,8 @@ TEST(a_connection_resumes)
 }
 
 /*
- * Pacing ends after a loss, too: when all that was sent before the loss is acknowledged, and two rounds later at the
- * latest.
+ * Pacing ends after a loss, too: when all that was sent before the loss is acknowledged, and two
+ * rounds later at the latest.
  */
 TEST(a_loss_when_a_connection_resumes)
 {
@@ -333,7 +338,10 @@ TEST(a_pace_of_the_applications_is_not_exceeded)
 	}
 }
 
-/* The kernel's functions decide all but that round trip: after it the windows are theirs, ACK by ACK. */
+/*
+ * The kernel's functions decide all but that round trip: after it the windows are theirs, ACK by
+ * ACK.
+ */
 TEST(cubic_stays_cubic)
 {
 	struct tcp_sock kernel = before_a_pause(200, 200), ours = kernel;
@@ -369,8 +377,8 @@ TEST(cubic_stays_cubic)
 }
 
 /*
- * With the first segment after a pause, and never in the midst of traffic: as much as was in flight lately, twice that
- * in slow start, which is ended by @ssthresh; 0: by nothing yet.
+ * With the first segment after a pause, and never in the midst of traffic: as much as was in flight
+ * lately, twice that in slow start, which is ended by @ssthresh; 0: by nothing yet.
  */
 TEST(cubic_is_replaced_after_a_pause)
 {
@@ -400,11 +408,14 @@ TEST(cubic_is_replaced_after_a_pause)
 	}
 }
 
-/* ---- on a known path ------------------------------------------------------------------------------ */
+/*
+ * ---- on a known path
+ * ------------------------------------------------------------------------------
+ */
 
 /*
- * A new connection, of which the path memory says that it may jump to 196 packets. It has sent its first ten. A client has
- * sent nothing before (tcp_finish_connect() sets lsndtime last).
+ * A new connection, of which the path memory says that it may jump to 196 packets. It has sent its
+ * first ten. A client has sent nothing before (tcp_finish_connect() sets lsndtime last).
  */
 static struct tcp_sock new_connection(const struct calls *calls)
 {
@@ -426,8 +437,8 @@ static struct tcp_sock new_connection(const struct calls *calls)
 }
 
 /*
- * RFC 9959: the initial window is acknowledged, the jump is paced, its first ACK leaves what is in flight, and slow start
- * goes on from there.
+ * RFC 9959: the initial window is acknowledged, the jump is paced, its first ACK leaves what is in
+ * flight, and slow start goes on from there.
  */
 TEST(a_connection_jumps_on_a_known_path)
 {
@@ -455,7 +466,10 @@ TEST(a_connection_jumps_on_a_known_path)
 	}
 }
 
-/* A loss of the jump leaves a share of what was delivered since; one of the first ten ends what is known. */
+/*
+ * A loss of the jump leaves a share of what was delivered since; one of the first ten ends what is
+ * known.
+ */
 TEST(a_loss_on_a_known_path)
 {
 	for_each_row (calls, both) {

@@ -83,7 +83,9 @@ static void turn(void)
 		tcptuned_http_run(http);
 }
 
-/* Runs the loop until @fd is read to its end. Returns how much was read; the test ends after 60 s. */
+/*
+ * Runs the loop until @fd is read to its end. Returns how much was read; the test ends after 60 s.
+ */
 static size_t receive(int fd)
 {
 	time_t end = time(NULL) + 60;

@@ -58,7 +58,9 @@ TEST(late_is_what_tcp_could_notice)
 	assert_int_equal(report_late_max_limit_ns(100000000, 214285714), 107142857);
 }
 
-/* With random arrivals the queue holds what a plain simulation of it holds, to the packet and byte. */
+/*
+ * With random arrivals the queue holds what a plain simulation of it holds, to the packet and byte.
+ */
 static void against_simulation(struct queue_config config)
 {
 	struct {

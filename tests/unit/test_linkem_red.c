@@ -123,7 +123,9 @@ TEST(distance_between_drops)
 	}
 }
 
-/* Below min_th no packet is dropped, and none counts for the next drop; from max_th on each one is. */
+/*
+ * Below min_th no packet is dropped, and none counts for the next drop; from max_th on each one is.
+ */
 TEST(outside_the_thresholds)
 {
 	struct red r = make_red(table_1);

@@ -135,7 +135,10 @@ TEST(one_line)
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
-/* A line is logged once as long as it recurs each time, again after it was missing, and always on request. */
+/*
+ * A line is logged once as long as it recurs each time, again after it was missing, and always on
+ * request.
+ */
 TEST(lines_logged_once)
 {
 	claim_journal(0);

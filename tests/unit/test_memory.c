@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The path memory of tcptune-run: what it keeps, for how long, and what it does with other files. */
+/*
+ * The path memory of tcptune-run: what it keeps, for how long, and what it does with other files.
+ */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -60,7 +60,9 @@ TEST(a_fit_finds_what_made_the_rates)
 	}
 }
 
-/* Whatever is measured: no coefficient is negative, and the search finds the last number in bounds. */
+/*
+ * Whatever is measured: no coefficient is negative, and the search finds the last number in bounds.
+ */
 TEST(any_measurements_give_a_model_that_can_be_used)
 {
 	for (int i = 0; i < 3000; i++) {
@@ -197,7 +199,10 @@ TEST(a_search_doubles_until_something_ends_it)
 		{1, 0, {10, 20, 40, 80, 160, 320, 330}, {}, 33, TCPTUNED_STREAMS_END_MAX, 33, {}},
 		{1, 35, {10, 20, 40}, {}, 64, TCPTUNED_STREAMS_END_WANTED, 4, {}},
 		{1, 9, {10}, {}, 64, TCPTUNED_STREAMS_END_WANTED, 1, {}},
-		/* (13), (14): a = 0.0016 and 1/100 - a; (18) from 1 to 4: 1 - sqrt(0.01 / 0.0344) = 0.46 */
+		/*
+		 * (13), (14): a = 0.0016 and 1/100 - a; (18) from 1 to 4: 1 - sqrt(0.01 / 0.0344) =
+		 * 0.46
+		 */
 		{0.45, 0, {10, 16.44}, {}, 64, TCPTUNED_STREAMS_END_IMPACT, 2, {}},
 		{0.5, 0, {10, 16.44}, {}, 64, TCPTUNED_STREAMS_END_GOES_ON, 2, {}},
 		{1, 0, {10, 20}, {0.1, 0.131}, 64, TCPTUNED_STREAMS_END_CHANGED, 2, {}},

@@ -327,7 +327,10 @@ TEST(receivers)
 	}
 }
 
-/* ---- random connections, against a table of all of them ------------------------------------------ */
+/*
+ * ---- random connections, against a table of all of them
+ * ------------------------------------------
+ */
 
 struct conn {
 	struct tcptuned_flow_record record;
@@ -439,7 +442,9 @@ TEST(random_connections_against_a_table)
 	assert_in_range(total, SCANS / 4, HOSTS * SCANS);
 }
 
-/* More hosts than there is room for: those that are followed are right, and memory does not grow. */
+/*
+ * More hosts than there is room for: those that are followed are right, and memory does not grow.
+ */
 TEST(many_hosts)
 {
 	for (int scans = 0; scans < 3; scans++) {
@@ -462,7 +467,10 @@ TEST(many_hosts)
 	}
 }
 
-/* ---- what is averaged ----------------------------------------------------------------------------- */
+/*
+ * ---- what is averaged
+ * -----------------------------------------------------------------------------
+ */
 
 TEST(a_mean_that_follows)
 {

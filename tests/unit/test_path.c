@@ -240,7 +240,9 @@ TEST(what_a_known_path_gives)
 		{0, DAY / 2, 100000, NO_CAP, 0, 625000},
 		{1000, 1000 + DAY, 100000, NO_CAP, 0, 0}, /* expired */
 		{1000, INT64_MAX, 100000, NO_CAP, 0, 0},
-		/* boot times before this boot are negative; a clock that was behind makes ages of 0 */
+		/*
+		 * boot times before this boot are negative; a clock that was behind makes ages of 0
+		 */
 		{-5000, -5000 + DAY / 4, 100000, NO_CAP, 1500000, 1250000},
 		{-5000, -900000, 100000, NO_CAP, 1500000, 2500000},
 		/* another RTT means another host of the prefix, or another route */
@@ -268,8 +270,8 @@ TEST(what_a_known_path_gives)
 }
 
 /*
- * RFC 9959: half of what was carried to the same host, for one connection at a time, on the same path, while no queue
- * stands there.
+ * RFC 9959: half of what was carried to the same host, for one connection at a time, on the same
+ * path, while no queue stands there.
  */
 TEST(what_a_connection_may_jump_to)
 {
@@ -302,7 +304,9 @@ TEST(what_a_connection_may_jump_to)
 	}
 }
 
-/* What others of the prefix have carried is forgotten, and so is a host once another one follows. */
+/*
+ * What others of the prefix have carried is forgotten, and so is a host once another one follows.
+ */
 TEST(the_last_host_is_known)
 {
 	struct tcptuned_path path = known(1000);

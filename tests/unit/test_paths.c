@@ -48,7 +48,10 @@ static __s64 now_s(clockid_t clock)
 	return (__s64)(tcptuned_clock_ns(clock) / 1000000000);
 }
 
-/* Make the map, as the kernel has it while the programs run. Returns its descriptor, negative: no right to. */
+/*
+ * Make the map, as the kernel has it while the programs run. Returns its descriptor, negative: no
+ * right to.
+ */
 static int make_map(struct bpf_map *map)
 {
 	int fd = bpf_map_create(bpf_map__type(map), bpf_map__name(map), bpf_map__key_size(map),
@@ -493,7 +496,9 @@ static void learn(unsigned int network, unsigned int count, __s64 age_s)
 	}
 }
 
-/* Puts @count prefixes on disk, each as old as the one before it or younger; the last is of @age_s. */
+/*
+ * Puts @count prefixes on disk, each as old as the one before it or younger; the last is of @age_s.
+ */
 static void put_many(unsigned int network, unsigned int count, __s64 age_s)
 {
 	struct tcptuned_pathdb *db = begin();
@@ -608,7 +613,10 @@ TEST(loading_into_a_new_map)
 	save(301);
 }
 
-/* ---- parallel connections ------------------------------------------------------------------------- */
+/*
+ * ---- parallel connections
+ * -------------------------------------------------------------------------
+ */
 
 static void see_window(const char *host, __u64 netns, unsigned int streams, double rate)
 {
@@ -712,7 +720,9 @@ TEST(levels_are_forgotten)
 	assert_int_equal(sql("SELECT count(*) FROM streams"), 0);
 }
 
-/* A file of an earlier build has the same format without the table; others' rows may have anything. */
+/*
+ * A file of an earlier build has the same format without the table; others' rows may have anything.
+ */
 TEST(levels_on_disk_are_checked)
 {
 	static const char *const rows[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Policies compiled into a trie and chains of rules. A connection finds the same policy in them as a
- * plain comparison of all policies with all of their conditions gives.
+ * Policies compiled into a trie and chains of rules. A connection finds the same policy in them as
+ * a plain comparison of all policies with all of their conditions gives.
  */
 #include <arpa/inet.h>
 

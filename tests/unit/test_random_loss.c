@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* random_loss.h: which losses no queue has caused, and what becomes of the congestion control that is tried then. */
+/*
+ * random_loss.h: which losses no queue has caused, and what becomes of the congestion control that
+ * is tried then.
+ */
 #include "test.h"
 #include "tcptuned/algo/random_loss.h"
 
@@ -131,7 +134,10 @@ static void try_it(void)
 		assert_int_equal(next(1, 1000), RANDOM_LOSS_NOTHING);
 }
 
-/* In the rounds after that it has to carry 5/8 of what the path has carried, and to lose at most one of 512. */
+/*
+ * In the rounds after that it has to carry 5/8 of what the path has carried, and to lose at most
+ * one of 512.
+ */
 TEST(what_is_tried_is_kept_or_dropped)
 {
 	static const struct {
@@ -158,7 +164,10 @@ TEST(what_is_tried_is_kept_or_dropped)
 	}
 }
 
-/* A probe of a tail (RFC 8985) is sent again without a recovery; and of a window that is not in use nothing is known. */
+/*
+ * A probe of a tail (RFC 8985) is sent again without a recovery; and of a window that is not in use
+ * nothing is known.
+ */
 TEST(what_says_nothing_of_the_path)
 {
 	for (int i = 0; i < 8; i++) {
@@ -190,8 +199,9 @@ TEST(a_trial_waits_for_the_application)
 }
 
 /*
- * What is kept goes on being judged by its losses, of 4096 segments at least: the application may send less later, but
- * others who come share the queue, and there it loses more. Late segments are none.
+ * What is kept goes on being judged by its losses, of 4096 segments at least: the application may
+ * send less later, but others who come share the queue, and there it loses more. Late segments are
+ * none.
  */
 TEST(what_is_kept_is_watched)
 {
@@ -221,8 +231,9 @@ static __u32 reduced(__u32 window, bool bitcp)
 }
 
 /*
- * A queue of any length drops whenever the window exceeds what path and queue hold, one segment or many; that is at least
- * 7/8 of the largest window of it that fitted, whatever its congestion control.
+ * A queue of any length drops whenever the window exceeds what path and queue hold, one segment or
+ * many; that is at least 7/8 of the largest window of it that fitted, whatever its congestion
+ * control.
  */
 TEST(an_own_queue_is_never_taken_for_it)
 {
@@ -243,8 +254,9 @@ TEST(an_own_queue_is_never_taken_for_it)
 }
 
 /*
- * Where each segment is lost with a probability of 1e-4, whatever the window, the window falls from what slow start had to
- * half within a few recoveries, at most two of which in three rows are spoiled by more losses than few.
+ * Where each segment is lost with a probability of 1e-4, whatever the window, the window falls from
+ * what slow start had to half within a few recoveries, at most two of which in three rows are
+ * spoiled by more losses than few.
  */
 TEST(random_losses_are_found)
 {

@@ -6,7 +6,8 @@
 #define MSS 1000u
 
 /*
- * RFC 7661: half of the window carried in a round trip validates it, for five minutes. Slow start soon has 40 packets.
+ * RFC 7661: half of the window carried in a round trip validates it, for five minutes. Slow start
+ * soon has 40 packets.
  */
 TEST(the_window_after_a_pause)
 {
@@ -34,7 +35,10 @@ TEST(the_window_after_a_pause)
 #define ISN	  0xfffff000u
 #define DELIVERED 0xfffffff0u
 
-/* A connection that resumed with @window packets, in the place of @restart that the kernel had left. */
+/*
+ * A connection that resumed with @window packets, in the place of @restart that the kernel had
+ * left.
+ */
 static struct resume resumed(__u32 window, __u32 restart)
 {
 	struct resume r = {0};
@@ -54,8 +58,8 @@ static __u32 acknowledge(struct resume *r, __u32 cwnd, __u32 acked, __u32 sent)
 }
 
 /*
- * RFC 9959, Validating Phase: the window is what was in flight, at the first ACK, and validated when that is
- * acknowledged.
+ * RFC 9959, Validating Phase: the window is what was in flight, at the first ACK, and validated
+ * when that is acknowledged.
  */
 TEST(a_window_is_validated)
 {
@@ -78,7 +82,10 @@ TEST(a_window_is_validated)
 	}
 }
 
-/* The kernel halves a window once for each RTO of a pause: after a short one it may leave more than was carried. */
+/*
+ * The kernel halves a window once for each RTO of a pause: after a short one it may leave more than
+ * was carried.
+ */
 TEST(not_less_than_the_kernel)
 {
 	static const struct {
@@ -93,7 +100,10 @@ TEST(not_less_than_the_kernel)
 	}
 }
 
-/* RFC 9959, Safe Retreat Phase: a loss leaves what the path has carried, and not less than an initial window. */
+/*
+ * RFC 9959, Safe Retreat Phase: a loss leaves what the path has carried, and not less than an
+ * initial window.
+ */
 TEST(a_loss_before_that)
 {
 	static const struct {
@@ -122,7 +132,10 @@ TEST(an_ack_before_the_first_segment)
 	assert_int_equal(r.state, RESUME_NORMAL);
 }
 
-/* ---- a known path --------------------------------------------------------------------------------- */
+/*
+ * ---- a known path
+ * ---------------------------------------------------------------------------------
+ */
 
 #define NOW_US 5000000000000ull
 
@@ -139,8 +152,8 @@ static __u32 jumps(__u32 window, __u32 cwnd, __u32 delivered, __u8 limited, __u3
 }
 
 /*
- * RFC 9959, Reconnaissance Phase: the initial window is acknowledged without a loss, and more is to be sent. What is known
- * expires before another connection may jump (path.h).
+ * RFC 9959, Reconnaissance Phase: the initial window is acknowledged without a loss, and more is to
+ * be sent. What is known expires before another connection may jump (path.h).
  */
 TEST(a_jump_follows_the_initial_window)
 {
@@ -227,7 +240,9 @@ TEST(a_jump_is_validated)
 	assert_int_equal(r.state, RESUME_NORMAL);
 }
 
-/* A loss of the initial window ends what is known, one of the jump leaves what was delivered since. */
+/*
+ * A loss of the initial window ends what is known, one of the jump leaves what was delivered since.
+ */
 TEST(a_loss_of_a_jump)
 {
 	struct congestion_ack a = {.cwnd = 20, .ssthresh = ~0u, .limited = 1};
@@ -243,8 +258,8 @@ TEST(a_loss_of_a_jump)
 }
 
 /*
- * Whatever comes, the window is neither larger than before the pause nor smaller than the kernel's, and no ACK raises
- * it.
+ * Whatever comes, the window is neither larger than before the pause nor smaller than the kernel's,
+ * and no ACK raises it.
  */
 TEST(any_input)
 {

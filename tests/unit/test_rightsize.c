@@ -23,7 +23,10 @@ TEST(alone_in_a_deep_queue)
 			for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 				model_begin(p, seed);
 				model_add(*end, 0);
-				/* a second without a silence, until the next mark, and until the next test mark */
+				/*
+				 * a second without a silence, until the next mark, and until the
+				 * next test mark
+				 */
 				model_run(5);
 				assert_true(model_goodput(13) >= 0.98 * p->mbit * MBIT);
 				assert_true(model_mean_rtt_ms() <= 2.2 * p->base_ms);
@@ -48,8 +51,8 @@ TEST(several_in_a_deep_queue)
 }
 
 /*
- * All but the first have never seen the queue empty, and those that come a second later find windows held: they all test
- * together.
+ * All but the first have never seen the queue empty, and those that come a second later find
+ * windows held: they all test together.
  */
 TEST(one_after_another_in_a_deep_queue)
 {
@@ -66,9 +69,10 @@ TEST(one_after_another_in_a_deep_queue)
 }
 
 /*
- * With windows of 256 MiB, which the README names, the queue on a path of 10 Gbit/s and 100 ms is too short for a
- * test. With larger ones it is not, and 7/4 of rate x minimum RTT are held; the last interval begins after the test.
- * In the third row an interval has 5.2e9 bytes, more than 32 bits. In a data centre, the last row, it has 262 ms.
+ * With windows of 256 MiB, which the README names, the queue on a path of 10 Gbit/s and 100 ms is
+ * too short for a test. With larger ones it is not, and 7/4 of rate x minimum RTT are held; the
+ * last interval begins after the test. In the third row an interval has 5.2e9 bytes, more than 32
+ * bits. In a data centre, the last row, it has 262 ms.
  */
 TEST(more_than_31_bits_in_an_interval)
 {
@@ -160,8 +164,8 @@ TEST(a_longer_path)
 }
 
 /*
- * A hold on a path that becomes longer by less than what a hold notices in a round: it measures the minimum RTT
- * again. Of the kernel's rate it carries 95 % from 10 s after the change on.
+ * A hold on a path that becomes longer by less than what a hold notices in a round: it measures the
+ * minimum RTT again. Of the kernel's rate it carries 95 % from 10 s after the change on.
  */
 TEST(a_slightly_longer_path)
 {
@@ -178,7 +182,10 @@ TEST(a_slightly_longer_path)
 			}
 }
 
-/* The loaded path never shows the RTT of the handshake again, and then the link becomes four times as fast. */
+/*
+ * The loaded path never shows the RTT of the handshake again, and then the link becomes four times
+ * as fast.
+ */
 TEST(an_rtt_that_is_never_seen_again)
 {
 	static const double factors[] = {1, 1.3, 1.7, 2.4};
@@ -197,7 +204,10 @@ TEST(an_rtt_that_is_never_seen_again)
 		}
 }
 
-/* An earlier connection to the host was slow. This one's path is fast, and its RTT above the handshake's. */
+/*
+ * An earlier connection to the host was slow. This one's path is fast, and its RTT above the
+ * handshake's.
+ */
 TEST(a_path_that_was_slow)
 {
 	static const double factors[] = {1, 1.4, 2.4};
@@ -218,8 +228,8 @@ TEST(a_path_that_was_slow)
 }
 
 /*
- * What exceeds the kernel's own maximum, 3 MB, is earned: in a queue of 20 MB the first six seconds are those of
- * the kernel alone, and a long path gets what it needs.
+ * What exceeds the kernel's own maximum, 3 MB, is earned: in a queue of 20 MB the first six seconds
+ * are those of the kernel alone, and a long path gets what it needs.
  */
 TEST(the_first_seconds)
 {
@@ -248,7 +258,10 @@ TEST(the_first_seconds)
 	}
 }
 
-/* Returns the RTT in ms, a minute and a half after the link became 64 times slower, which makes 2.2 s of a hold. */
+/*
+ * Returns the RTT in ms, a minute and a half after the link became 64 times slower, which makes 2.2
+ * s of a hold.
+ */
 static double on_a_slower_link(enum receiver end, uint64_t seed)
 {
 	model_begin(&(struct path){100, 20, 0.32}, seed);
@@ -359,9 +372,9 @@ static void ack_in_queue(struct rightsize_peer *peer, struct rightsize *rs, __u6
 }
 
 /*
- * A connection that begins in a queue of 100 ms borrows the minimum RTT of the one that has filled it, and its one-way
- * delay is that without the queue. What is borrowed is not lent: a third one that comes when the first has ended has
- * none. Its own test makes a connection independent.
+ * A connection that begins in a queue of 100 ms borrows the minimum RTT of the one that has filled
+ * it, and its one-way delay is that without the queue. What is borrowed is not lent: a third one
+ * that comes when the first has ended has none. Its own test makes a connection independent.
  */
 TEST(a_minimum_is_borrowed)
 {
@@ -391,8 +404,9 @@ TEST(a_minimum_is_borrowed)
 }
 
 /*
- * A hold of 2.6 MB on a path of 10 ms, of which 16 ms seemed to vary, with an ACK each millisecond for @ms; but the data
- * of every round comes within @burst_us, as if others' came in between. @rtt_us: of all samples.
+ * A hold of 2.6 MB on a path of 10 ms, of which 16 ms seemed to vary, with an ACK each millisecond
+ * for @ms; but the data of every round comes within @burst_us, as if others' came in between.
+ * @rtt_us: of all samples.
  */
 static struct rightsize hold_in_bursts(__u32 rtt_us, __u32 burst_us, __u32 peer_silent_us, __u32 ms)
 {
@@ -426,7 +440,10 @@ TEST(a_hold_becomes_smaller)
 	assert_int_equal(hold_in_bursts(20000, 20000, 0, 200).held, 2600000);
 }
 
-/* A hold whose RTT is four times the minimum ends by silences, but not by those in which data of others came. */
+/*
+ * A hold whose RTT is four times the minimum ends by silences, but not by those in which data of
+ * others came.
+ */
 TEST(a_hold_ends_by_silences)
 {
 	assert_int_equal(hold_in_bursts(54000, 20000, 0, 200).state, RIGHTSIZE_FREE);
@@ -473,8 +490,8 @@ TEST(others_leave)
 }
 
 /*
- * An upload fills the queue of the way back, so that the RTT of a download grows. None of that queue is the
- * download's, by the one-way delay, whose clocks differ by any time: it is not tested.
+ * An upload fills the queue of the way back, so that the RTT of a download grows. None of that
+ * queue is the download's, by the one-way delay, whose clocks differ by any time: it is not tested.
  */
 TEST(a_queue_of_the_other_direction)
 {
@@ -494,8 +511,9 @@ TEST(a_queue_of_the_other_direction)
 }
 
 /*
- * Beyond the kernel's maximum a window is twice what the fastest round carried, eight times while that grows,
- * by the minimum RTT. That of a receiver is at least 2 ms, so the kernel's own counts below.
+ * Beyond the kernel's maximum a window is twice what the fastest round carried, eight times while
+ * that grows, by the minimum RTT. That of a receiver is at least 2 ms, so the kernel's own counts
+ * below.
  */
 TEST(an_earned_window)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What bpf/receiver.h and bpf/sender.h write to a socket, in any state in which they may find one: a
- * right edge that was advertised stays, no connection has less than is owed, and the record says what was set.
+ * What bpf/receiver.h and bpf/sender.h write to a socket, in any state in which they may find one:
+ * a right edge that was advertised stays, no connection has less than is owed, and the record says
+ * what was set.
  */
 #include "test.h"
 #include "programs.h"
@@ -146,7 +147,9 @@ static void any_connection(void)
 		rightsize_begin_held(&flow.snd, MIN_WINDOW_SEGMENTS * sock.mss_cache + any(26));
 }
 
-/* Time passes, data come and leave, the application reads, the kernel resizes what is not locked. */
+/*
+ * Time passes, data come and leave, the application reads, the kernel resizes what is not locked.
+ */
 static void anything_happens(void)
 {
 	struct sock *sk = &sock.inet_conn.icsk_inet.sk;
@@ -290,7 +293,10 @@ TEST(any_socket_keeps_what_it_is_owed)
 	}
 }
 
-/* A sender without a queue has RTT_CB only; not after its last data, as it may receive from then on. */
+/*
+ * A sender without a queue has RTT_CB only; not after its last data, as it may receive from then
+ * on.
+ */
 TEST(segments_are_examined_where_a_queue_may_stand)
 {
 	struct {

@@ -3,7 +3,10 @@
 #include "test.h"
 #include <tcptuned/algo/sockopt.h>
 
-/* None, withheld, lifted, passed on, the listener's, the application's: the state now, and the next one. */
+/*
+ * None, withheld, lifted, passed on, the listener's, the application's: the state now, and the next
+ * one.
+ */
 TEST(every_transition)
 {
 	static const char states[] = "nwlpia";

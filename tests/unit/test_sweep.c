@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random links and applications in the packet model: how often is a tuned connection worse than one that the
- * kernel sizes? The table is printed. SWEEP_SEED and SWEEP_SCENARIOS choose other scenarios than those of CI,
- * SWEEP_CELLS=1 prints each that is worse.
+ * Random links and applications in the packet model: how often is a tuned connection worse than one
+ * that the kernel sizes? The table is printed. SWEEP_SEED and SWEEP_SCENARIOS choose other
+ * scenarios than those of CI, SWEEP_CELLS=1 prints each that is worse.
  */
 #include "test.h"
 #include "rightsize_model.h"
@@ -10,7 +10,7 @@
 #define SEEDS	  2
 #define MEASURE_S 25.0
 #define WORSE_MAX 0.01	/* of the cells with a steady link, where one end is tuned */
-#define BDP_MAX	  50000 /* packets of a window and a queue that the model takes in reasonable time */
+#define BDP_MAX	  50000 /* packets of a window and a queue, for the model's time */
 
 enum application {
 	ANSWERS,

@@ -68,8 +68,8 @@ enum tcptuned_writer {
 	TCPTUNED_WRITER_RAN_OUT, /* ... and nothing is left to send */
 };
 
-#define TCPTUNED_MAX_WINDOW_UNIT (1u << 10) /* bytes: 2^20 of them are RIGHTSIZE_WINDOW_MAX */
-#define TCPTUNED_JUMP_UNIT	 (16u << 10) /* 2^12 of them are 64 MB, half of 10 Gbit/s at 100 ms */
+#define TCPTUNED_MAX_WINDOW_UNIT (1u << 10)  /* bytes: 2^20 of them are RIGHTSIZE_WINDOW_MAX */
+#define TCPTUNED_JUMP_UNIT	 (16u << 10) /* 2^12 are 64 MB, half of 10 Gbit/s at 100 ms */
 
 /* In the socket storage, so that it disappears with the socket. */
 struct tcptuned_flow {
@@ -102,7 +102,10 @@ struct tcptuned_flow {
 	__u8 snd_writer : 2; /* enum tcptuned_writer */
 	__u8 snd_late : 6;   /* how often the application wrote too late: unsent.h */
 	__u8 snd_heard;	     /* segments with data that had arrived when it waited, modulo 256 */
-	/* From the path memory, in units; 0: none. They are used once, when a congestion control is set. */
+	/*
+	 * From the path memory, in units; 0: none. They are used once, when a congestion control is
+	 * set.
+	 */
 	__u32 max_window_seed : 20; /* bitcp's maximum */
 	__u32 jump_seed : 12;	    /* the window that follows the first one */
 };
@@ -129,8 +132,9 @@ static inline void tcptuned_set_request(struct tcptuned_flow *flow, int receive,
 _Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record fits into a slab of 512 bytes");
 
 /*
- * What listeners have requested, by their port: an accepted socket does not lead to its listener, and
- * the kernel would copy the record of that for every connection, and refuse those that get no memory.
+ * What listeners have requested, by their port: an accepted socket does not lead to its listener,
+ * and the kernel would copy the record of that for every connection, and refuse those that get no
+ * memory.
  */
 struct tcptuned_listener_key {
 	__u64 netns_cookie;

@@ -108,7 +108,9 @@ struct tcptuned_match {
 };
 
 enum tcptuned_rule_flags {
-	/* An IPv6 prefix, like ::/0, does not match the mapped addresses of IPv4 that it contains */
+	/*
+	 * An IPv6 prefix, like ::/0, does not match the mapped addresses of IPv4 that it contains
+	 */
 	TCPTUNED_RULE_DESTINATION_NOT_IPV4 = 1 << 0,
 	TCPTUNED_RULE_SOURCE_NOT_IPV4 = 1 << 1,
 	TCPTUNED_RULE_CGROUP = 1 << 2, /* only sockets of the cgroup and those below it */

@@ -33,7 +33,9 @@
 /* Collected in addition, since sizes change during the scan, and many may be equal. */
 #define READOUT_SPARE 1000
 
-/* How long the iterator may keep a CPU (not all kernels are preemptive), and how often it checks. */
+/*
+ * How long the iterator may keep a CPU (not all kernels are preemptive), and how often it checks.
+ */
 #define READOUT_SLICE_NS   (20 * 1000000ull)
 #define READOUT_LOOK_EVERY 256
 #define READOUT_AT_ONCE	   1 /* a time that has passed */
@@ -122,7 +124,7 @@ struct readout_sender {
 	__u32 queue;	 /* readout_queue() */
 	__u32 sndbuf;	 /* bytes of memory */
 	__u32 snd_wnd;	 /* bytes */
-	__u8 no_space; /* the send buffer is full, or its application got no room in it (SOCK_NOSPACE) */
+	__u8 no_space;	 /* the send buffer is full, or had no room for its writer (SOCK_NOSPACE) */
 	__u8 rwnd_limited; /* TCP_CHRONO_RWND_LIMITED */
 	__u8 cwnd_limited; /* cwnd was full in this round trip or the last one */
 	__u8 lost;	   /* segments were lost, and cwnd reduced */
@@ -154,13 +156,17 @@ struct readout_receiver {
 #define READOUT_QUEUE_SEGMENTS 10u
 #define READOUT_SMALL	       (32u << 10)
 
-/* A receiver is idle after this time and four round trips, and its application slow after the other. */
+/*
+ * A receiver is idle after this time and four round trips, and its application slow after the
+ * other.
+ */
 #define READOUT_IDLE_US	  1000000u
 #define READOUT_UNREAD_US 50000u
 
 /*
  * How many of the @bytes that the path carries in a round trip of @rtt_us wait in its queue; 0: the
- * RTT is less than 3/2 of its minimum, or the queue short. Below 2 ms the RTT is no measure of queues.
+ * RTT is less than 3/2 of its minimum, or the queue short. Below 2 ms the RTT is no measure of
+ * queues.
  */
 static inline __u32 readout_queue(__u32 bytes, __u32 rtt_us, __u32 min_rtt_us, __u32 mss)
 {
@@ -176,8 +182,8 @@ static inline __u32 readout_queue(__u32 bytes, __u32 rtt_us, __u32 min_rtt_us, _
 /*
  * Returns an enum tcptuned_limit. The kernel records when the peer's window and cwnd limit a sender
  * (tcp_chrono_start(), tcp_cwnd_validate()). For a full send buffer it often does not: with all of
- * it in flight, that no room is left, or that an application waits for room, is its sign. Where the path
- * has a queue, more of any of the three would only wait there.
+ * it in flight, that no room is left, or that an application waits for room, is its sign. Where the
+ * path has a queue, more of any of the three would only wait there.
  *
  * The two other ends of tcp_write_xmit(), tcp_pacing_check() and tcp_small_queue_check(), are
  * inferred from data that waits though nothing else holds it. Less than a segment may wait for more
@@ -346,8 +352,8 @@ static inline int readout_prefix_covers(const struct readout_prefix *prefix, con
 }
 
 /*
- * True if a connection between these addresses and ports may be wanted. Always inlined, since a call in
- * BPF has five arguments at most.
+ * True if a connection between these addresses and ports may be wanted. Always inlined, since a
+ * call in BPF has five arguments at most.
  */
 static inline __attribute__((always_inline)) int
 readout_matches(const struct readout_filter *filter, const __u32 local[4], const __u32 remote[4],

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is remembered of parallel connections to a host: how much so many of them carried together, and
- * what limited them. The daemon writes it (streams/memory.c), and no BPF program reads it. It is in
- * a pinned map, so that it outlives the daemon and another process can have it forgotten, as of paths.
+ * What is remembered of parallel connections to a host: how much so many of them carried together,
+ * and what limited them. The daemon writes it (streams/memory.c), and no BPF program reads it. It
+ * is in a pinned map, so that it outlives the daemon and another process can have it forgotten, as
+ * of paths.
  */
 #ifndef TCPTUNED_ABI_STREAMS_H
 #define TCPTUNED_ABI_STREAMS_H
@@ -21,7 +22,9 @@ struct tcptuned_streams_key {
 	__u32 streams;				       /* connections at the same time */
 };
 
-/* Means of the windows of time in which they were measured; a new one counts at least a sixteenth. */
+/*
+ * Means of the windows of time in which they were measured; a new one counts at least a sixteenth.
+ */
 struct tcptuned_streams_record {
 	__s64 updated_s;  /* CLOCK_BOOTTIME */
 	__u32 netns;	  /* inode number of the network namespace */

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Times, amounts and rates of a connection, and their limits. Times are microseconds, amounts bytes. */
+/*
+ * Times, amounts and rates of a connection, and their limits. Times are microseconds, amounts
+ * bytes.
+ */
 #ifndef TCPTUNED_AMOUNTS_H
 #define TCPTUNED_AMOUNTS_H
 
 #include <linux/types.h>
 
-/* A function that the kernel's verifier walks through once. Inlined, it would verify what follows for each result. */
+/*
+ * A function that the kernel's verifier walks through once. Inlined, it would verify what follows
+ * for each result.
+ */
 #ifdef __bpf__
 #define ALGO_APART __attribute__((noinline, weak))
 #else

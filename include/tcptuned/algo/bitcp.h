@@ -363,8 +363,9 @@ bitcp_fn __u32 bitcp_on_ack(struct bitcp *st, __u32 cwnd, __u32 ssthresh, __u32 
 /*
  * "When entering fast recovery" (VI-A), and also at a timeout or an ECN mark. Returns the new
  * ssthresh, at least 2 packets, to which the kernel reduces snd_cwnd, or slow-starts after a
- * timeout. If snd_cwnd gets exactly that value, the fraction is kept. VI-A does not mention timeouts; after
- * one the maximum is kept as after any loss, whereas Linux's tcp_bic forgets it (bictcp_state()).
+ * timeout. If snd_cwnd gets exactly that value, the fraction is kept. VI-A does not mention
+ * timeouts; after one the maximum is kept as after any loss, whereas Linux's tcp_bic forgets it
+ * (bictcp_state()).
  */
 bitcp_fn __u32 bitcp_ssthresh(struct bitcp *st, __u32 cwnd)
 {

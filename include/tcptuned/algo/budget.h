@@ -159,13 +159,14 @@ static inline void budget_remove_record(struct budget *b)
 
 /*
  * Corrects the number of records, which was @before when a pass over all of them began that found
- * @seen. Records that come and go during the pass may have been seen or not, so only what @seen lies
- * outside of @before and the present number by is an error; if as many came as went, the number may be
- * wrong by so many until the next pass. The error is added, and not a number stored, so that a record
- * that comes or goes at this moment is neither lost nor counted twice.
+ * @seen. Records that come and go during the pass may have been seen or not, so only what @seen
+ * lies outside of @before and the present number by is an error; if as many came as went, the
+ * number may be wrong by so many until the next pass. The error is added, and not a number stored,
+ * so that a record that comes or goes at this moment is neither lost nor counted twice.
  *
- * No other sum needs this: a connection adds to them what its own share of the budget says, and sets
- * that to zero when it subtracts it, so that a second program that sees its end subtracts nothing.
+ * No other sum needs this: a connection adds to them what its own share of the budget says, and
+ * sets that to zero when it subtracts it, so that a second program that sees its end subtracts
+ * nothing.
  */
 static inline void budget_recount(struct budget *b, __s64 before, __s64 seen)
 {

@@ -5,16 +5,20 @@
 
 #include <tcptuned/algo/rightsize.h>
 
-/* The rate grows if it has risen by a quarter in one of so many rounds; slow start doubles it in each. */
+/*
+ * The rate grows if it has risen by a quarter in one of so many rounds; slow start doubles it in
+ * each.
+ */
 #define RIGHTSIZE_STEADY_ROUNDS 3u
 
 /*
- * Returns the window that a connection has earned, bytes, of what exceeds the kernel's own maximum: twice
- * what the fastest round carried per minimum RTT, so that the rate can double in the next one (DRS III.B), or
- * eight times while it grows: slow start has sent twice in a round what arrived in it, doubles that in the next
- * one, and again before that is measured. A rate that has stopped growing has filled the path, and then the
- * window grows no more. Before a round has been measured nothing is denied. @rtt_us: the kernel's minimum,
- * which is exact where a receiver's timestamps are not.
+ * Returns the window that a connection has earned, bytes, of what exceeds the kernel's own maximum:
+ * twice what the fastest round carried per minimum RTT, so that the rate can double in the next one
+ * (DRS III.B), or eight times while it grows: slow start has sent twice in a round what arrived in
+ * it, doubles that in the next one, and again before that is measured. A rate that has stopped
+ * growing has filled the path, and then the window grows no more. Before a round has been measured
+ * nothing is denied. @rtt_us: the kernel's minimum, which is exact where a receiver's timestamps
+ * are not.
  */
 static inline __u32 rightsize_earned(const struct rightsize *rs, __u32 rtt_us)
 {

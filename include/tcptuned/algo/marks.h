@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Marks of a clock that hosts share, a power of two of microseconds apart, which does not coincide with delays that people
- * configure.
+ * Marks of a clock that hosts share, a power of two of microseconds apart, which does not coincide
+ * with delays that people configure.
  */
 #ifndef TCPTUNED_MARKS_H
 #define TCPTUNED_MARKS_H
 
 #include <tcptuned/algo/amounts.h>
 
-/* Marks are at least 2^18 us = 262 ms and 8 minimum RTTs apart; an interval between two has so many samples. */
+/*
+ * Marks are at least 2^18 us = 262 ms and 8 minimum RTTs apart; an interval between two has so many
+ * samples.
+ */
 #define RIGHTSIZE_MARK_SHIFT	 18u
 #define RIGHTSIZE_MARK_SHIFT_MAX 24u
 #define RIGHTSIZE_MARK_RTTS	 8u
@@ -26,7 +29,8 @@ ALGO_APART __u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
 }
 
 /*
- * Of marks 2^@shift us apart, is number @mark one of those 2^@wanted us apart, or was one skipped since number @last?
+ * Of marks 2^@shift us apart, is number @mark one of those 2^@wanted us apart, or was one skipped
+ * since number @last?
  */
 ALGO_APART int rightsize_is_mark(__u32 last, __u32 mark, __u32 shift, __u32 wanted)
 {

@@ -5,9 +5,9 @@
  * by the connections themselves instead of probes.
  *
  * A remembered path never causes a burst: a sender slow-starts as usual, but knows where to stop
- * (bitcp_seed()), and a receiver on a slow path begins with a small window. To the host that was last
- * reached, a sender goes on with half of what was carried to it, paced, once its first window is
- * acknowledged (RFC 9959; resume.h). Old measurements count less, and in the end nothing.
+ * (bitcp_seed()), and a receiver on a slow path begins with a small window. To the host that was
+ * last reached, a sender goes on with half of what was carried to it, paced, once its first window
+ * is acknowledged (RFC 9959; resume.h). Old measurements count less, and in the end nothing.
  *
  * Pure: no globals, no kernel and no libc call, integers only. Times are seconds of a clock that
  * does not jump (CLOCK_BOOTTIME), amounts are bytes unless noted otherwise.
@@ -103,8 +103,8 @@ struct path_sample {
 };
 
 /*
- * A number for the host of an address, never 0: one cell phone or one long line of a prefix does not make
- * the others slow. @address: the words of the address, IPv4 as ::ffff:a.b.c.d.
+ * A number for the host of an address, never 0: one cell phone or one long line of a prefix does
+ * not make the others slow. @address: the words of the address, IPv4 as ::ffff:a.b.c.d.
  */
 static inline __u32 path_host(const __be32 address[4])
 {
@@ -120,7 +120,10 @@ struct path_seed {
 	__u32 slow;	  /* 1: with the smallest window, as on a slow path */
 };
 
-/* One connection in so many seconds may jump to a host: the next one finds the queue of that (RFC 9959, 3.2). */
+/*
+ * One connection in so many seconds may jump to a host: the next one finds the queue of that (RFC
+ * 9959, 3.2).
+ */
 #define PATH_JUMP_S 4u
 
 /* On a shorter path slow start takes little time, and timers are too coarse to pace. */
@@ -229,7 +232,10 @@ static inline __u64 path_sum(__u64 aged, __u64 more)
 	return more < PATH_COUNT_MAX - aged ? aged + more : PATH_COUNT_MAX;
 }
 
-/* The last peer is remembered by itself: what others of its prefix have carried is not what its line carries. */
+/*
+ * The last peer is remembered by itself: what others of its prefix have carried is not what its
+ * line carries.
+ */
 static inline void path_merge_host(struct tcptuned_path *path, const struct path_sample *s,
 				   __u64 age_s, __u32 expire_s)
 {
@@ -243,7 +249,10 @@ static inline void path_merge_host(struct tcptuned_path *path, const struct path
 		path_aged(path->host_snd_per_rtt, age_s, expire_s), s->snd_per_rtt, s->acked);
 }
 
-/* What a trial has come to, RANDOM_LOSS_KEPT or _DROPPED; 0: there was none, or it is as old as a path may become. */
+/*
+ * What a trial has come to, RANDOM_LOSS_KEPT or _DROPPED; 0: there was none, or it is as old as a
+ * path may become.
+ */
 static inline __u32 path_tried(const struct tcptuned_path *path, __s64 now_s, __u32 expire_s)
 {
 	return (__u32)now_s - path->tried.s < expire_s ? path->tried.state : 0;
@@ -296,8 +305,9 @@ static inline int path_is_same(const struct tcptuned_path *path, __u32 rtt_us)
 }
 
 /*
- * Returns the window to jump to in a connection to @host, bytes; 0: none. It is half of what was carried at most (RFC
- * 9959, 3.3). A handshake (@rtt_us, as above) that took 5/4 of the minimum has met a queue, and so a path that is in use.
+ * Returns the window to jump to in a connection to @host, bytes; 0: none. It is half of what was
+ * carried at most (RFC 9959, 3.3). A handshake (@rtt_us, as above) that took 5/4 of the minimum has
+ * met a queue, and so a path that is in use.
  */
 static inline __u32 path_jump(const struct tcptuned_path *path, __u32 host, __s64 now_s,
 			      __u32 expire_s, __u32 rtt_us)
@@ -312,8 +322,8 @@ static inline __u32 path_jump(const struct tcptuned_path *path, __u32 host, __s6
 }
 
 /*
- * The first receive window of a connection to @host, bytes; 0: the kernel's. What was carried at most: the sender may
- * jump to half of that.
+ * The first receive window of a connection to @host, bytes; 0: the kernel's. What was carried at
+ * most: the sender may jump to half of that.
  */
 static inline __u32 path_first_window(const struct tcptuned_path *path, __u32 host, __s64 now_s,
 				      __u32 expire_s)
@@ -325,9 +335,9 @@ static inline __u32 path_first_window(const struct tcptuned_path *path, __u32 ho
 }
 
 /*
- * What a new connection to @host (path_host()) begins with. @rtt_us: see path_is_same(); @snd_cap: the
- * largest window in flight that its policy allows. A maximum is used for half of the lifetime only,
- * because a wrong one costs time.
+ * What a new connection to @host (path_host()) begins with. @rtt_us: see path_is_same(); @snd_cap:
+ * the largest window in flight that its policy allows. A maximum is used for half of the lifetime
+ * only, because a wrong one costs time.
  */
 static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __u32 host,
 					    __s64 now_s, __u32 expire_s, __u32 rtt_us,
@@ -347,8 +357,8 @@ static inline struct path_seed path_seed_of(const struct tcptuned_path *path, __
 }
 
 /*
- * Returns the receive window that a new connection needs: twice the bytes per RTT (DRS III.B), aged.
- * 0: unknown. @rtt_us: of its handshake, as in path_is_same().
+ * Returns the receive window that a new connection needs: twice the bytes per RTT (DRS III.B),
+ * aged. 0: unknown. @rtt_us: of its handshake, as in path_is_same().
  */
 static inline __u32 path_receive_window(const struct tcptuned_path *path, __s64 now_s,
 					__u32 expire_s, __u32 rtt_us)
@@ -361,8 +371,8 @@ static inline __u32 path_receive_window(const struct tcptuned_path *path, __s64 
 }
 
 /*
- * Begins as on a slow path, where an earlier connection held less than the kernel's initial window (DRS V.B: on a
- * link of 56 kbit/s a static window fills the queue and is lost).
+ * Begins as on a slow path, where an earlier connection held less than the kernel's initial window
+ * (DRS V.B: on a link of 56 kbit/s a static window fills the queue and is lost).
  */
 static inline void rightsize_begin_held(struct rightsize *rs, __u32 window)
 {

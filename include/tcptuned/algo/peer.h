@@ -2,13 +2,15 @@
 /*
  * What the connections with a peer know together.
  *
- * Is anybody else in the queue? Alone, they keep their bottleneck busy, and their data arrives without a gap. Where
- * it does not, the link carried others' packets meanwhile, or the application paused. One connection sees gaps also
- * where the data of its siblings comes, so they look together.
+ * Is anybody else in the queue? Alone, they keep their bottleneck busy, and their data arrives
+ * without a gap. Where it does not, the link carried others' packets meanwhile, or the application
+ * paused. One connection sees gaps also where the data of its siblings comes, so they look
+ * together.
  *
- * How long is the path? A connection that begins in the queue of its siblings has never seen it empty. Until it has
- * made a test of its own, it borrows the minimum RTT of those that have, if their RTTs are alike now: hosts behind
- * one address have other paths. What is borrowed is not lent on, so that it is forgotten with those that measured it.
+ * How long is the path? A connection that begins in the queue of its siblings has never seen it
+ * empty. Until it has made a test of its own, it borrows the minimum RTT of those that have, if
+ * their RTTs are alike now: hosts behind one address have other paths. What is borrowed is not lent
+ * on, so that it is forgotten with those that measured it.
  *
  * Who prepares a test, and who fills the queue and holds no window? The others join them.
  */
@@ -40,7 +42,10 @@ static inline int rightsize_minds_silence(const struct rightsize *rs, __u32 rtt_
 	return rtt_us > RIGHTSIZE_EXCESS_MIN_US && rtt_us / 2 > rs->min_rtt_us;
 }
 
-/* Returns whether the connection is to look at its peer: while a queue may stand, and once a round until its first test. */
+/*
+ * Returns whether the connection is to look at its peer: while a queue may stand, and once a round
+ * until its first test.
+ */
 static inline int rightsize_minds_peer(const struct rightsize *rs, const struct rightsize_ack *a)
 {
 	return rightsize_minds_silence(rs, a->rtt_us) || rs->state != RIGHTSIZE_FREE ||
@@ -49,8 +54,8 @@ static inline int rightsize_minds_peer(const struct rightsize *rs, const struct 
 }
 
 /*
- * One of the connections carried data. Returns the longest time in which none did, us, since the mark before
- * the present one.
+ * One of the connections carried data. Returns the longest time in which none did, us, since the
+ * mark before the present one.
  */
 static inline __u32 rightsize_peer_carried(struct rightsize_peer *peer, __u64 now_us,
 					   __u64 clock_us)
@@ -84,7 +89,10 @@ static inline void rightsize_lend_minimum(struct rightsize_peer *peer, const str
 	peer->queue_us = a->delay_us - rs->min_delay_us;
 }
 
-/* Borrows one, and the one-way delay without the queue, from connections whose RTT differs by a quarter at most. */
+/*
+ * Borrows one, and the one-way delay without the queue, from connections whose RTT differs by a
+ * quarter at most.
+ */
 static inline void rightsize_borrow_minimum(const struct rightsize_peer *peer, struct rightsize *rs,
 					    const struct rightsize_ack *a)
 {

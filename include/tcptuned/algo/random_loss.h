@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Losses that no queue causes, as on radio links and long lines: a congestion control that halves its window at each of
- * them does not fill the path. Another one is tried, and kept if it carries more and loses no more.
+ * Losses that no queue causes, as on radio links and long lines: a congestion control that halves
+ * its window at each of them does not fill the path. Another one is tried, and kept if it carries
+ * more and loses no more.
  *
- * A queue that overflows, or a policer, drops what is left of a burst: many segments in a round trip, at about the same
- * window each time, or as the queue is full, at a long RTT. So losses count as random if in a row each recovery was from
- * few of them, out of a window of many, at an RTT without a queue, while the window fell to half of the one that the path
- * had carried before without a queue.
+ * A queue that overflows, or a policer, drops what is left of a burst: many segments in a round
+ * trip, at about the same window each time, or as the queue is full, at a long RTT. So losses count
+ * as random if in a row each recovery was from few of them, out of a window of many, at an RTT
+ * without a queue, while the window fell to half of the one that the path had carried before
+ * without a queue.
  *
- * Pure: no globals, no kernel and no libc call, integers only. Windows are segments, times microseconds.
+ * Pure: no globals, no kernel and no libc call, integers only. Windows are segments, times
+ * microseconds.
  */
 #ifndef TCPTUNED_RANDOM_LOSS_H
 #define TCPTUNED_RANDOM_LOSS_H
@@ -16,27 +19,44 @@
 #include <linux/types.h>
 #include <tcptuned/algo/amounts.h>
 
-/* Of a smaller window, a full queue may drop one segment: bursts are of at most 64 KB, 44 segments. */
+/*
+ * Of a smaller window, a full queue may drop one segment: bursts are of at most 64 KB, 44 segments.
+ */
 #define RANDOM_LOSS_WINDOW_MIN 128u
 
-/* Few are two, in one recovery or in two that follow at once, and another one for each so many segments of the window. */
+/*
+ * Few are two, in one recovery or in two that follow at once, and another one for each so many
+ * segments of the window.
+ */
 #define RANDOM_LOSS_FEW	       2u
 #define RANDOM_LOSS_PER_WINDOW 1024u
 
-/* So many recoveries from few losses in a row; on a path that has shown it before, the first one is enough. */
+/*
+ * So many recoveries from few losses in a row; on a path that has shown it before, the first one is
+ * enough.
+ */
 #define RANDOM_LOSS_IN_A_ROW 3u
 
-/* An RTT of more than an eighth above the minimum is a queue, and so is one of CoDel, which drops from 5 ms on (RFC 8289). */
+/*
+ * An RTT of more than an eighth above the minimum is a queue, and so is one of CoDel, which drops
+ * from 5 ms on (RFC 8289).
+ */
 #define RANDOM_LOSS_RTT_SHIFT 3u
 #define RANDOM_LOSS_RTT_US    4000u
 
 /* On a shorter path a window grows again within milliseconds. */
 #define RANDOM_LOSS_PATH_US 2000u
 
-/* Of a trial, the rounds until the new congestion control has found its rate, and those that are measured then. */
+/*
+ * Of a trial, the rounds until the new congestion control has found its rate, and those that are
+ * measured then.
+ */
 #define RANDOM_LOSS_ROUNDS 16u
 
-/* It is kept if it carries 5/8 of the largest of these windows, and loses at most a segment of 512: BBR loses more in a queue. */
+/*
+ * It is kept if it carries 5/8 of the largest of these windows, and loses at most a segment of 512:
+ * BBR loses more in a queue.
+ */
 #define RANDOM_LOSS_CARRIED_8 5u
 #define RANDOM_LOSS_SEGMENTS  512u
 
@@ -112,7 +132,10 @@ static inline int random_loss_is_queued(const struct random_loss_round *r)
 	return r->srtt_us > r->min_rtt_us + most;
 }
 
-/* Returns whether a recovery from @lost segments was from few, of a window that was in use, without a queue. */
+/*
+ * Returns whether a recovery from @lost segments was from few, of a window that was in use, without
+ * a queue.
+ */
 static inline int random_loss_is_one(const struct random_loss_round *r, __u32 lost)
 {
 	return lost <= RANDOM_LOSS_FEW + r->prior_cwnd / RANDOM_LOSS_PER_WINDOW &&
@@ -174,7 +197,10 @@ static inline int random_loss_is_too_much(const struct random_loss *l,
 	return (__u64)lost * RANDOM_LOSS_SEGMENTS > r->delivered - l->delivered;
 }
 
-/* What was tried or kept goes on, and is measured from now on, or is dropped. Returns whether it goes on. */
+/*
+ * What was tried or kept goes on, and is measured from now on, or is dropped. Returns whether it
+ * goes on.
+ */
 static inline int random_loss_goes_on(struct random_loss *l, const struct random_loss_round *r,
 				      int keep)
 {
@@ -199,7 +225,10 @@ static inline enum random_loss_did random_loss_judge(struct random_loss *l,
 		       : RANDOM_LOSS_DROP;
 }
 
-/* Looks at the losses since, once enough was carried: others may have come, and the application may send less now. */
+/*
+ * Looks at the losses since, once enough was carried: others may have come, and the application may
+ * send less now.
+ */
 static inline enum random_loss_did random_loss_judge_again(struct random_loss *l,
 							   const struct random_loss_round *r)
 {
@@ -219,7 +248,10 @@ static inline enum random_loss_did random_loss_round(struct random_loss *l,
 		return random_loss_judge_again(l, r);
 	if (l->state == RANDOM_LOSS_DROPPED)
 		return RANDOM_LOSS_NOTHING;
-	/* A round that the application has not filled says nothing of the rate: the measurement begins again. */
+	/*
+	 * A round that the application has not filled says nothing of the rate: the measurement
+	 * begins again.
+	 */
 	if (l->marked && r->app_limited) {
 		random_loss_mark(l, r);
 		return RANDOM_LOSS_NOTHING;

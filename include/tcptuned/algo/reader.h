@@ -31,8 +31,8 @@ struct rightsize_reader {
  * @offer:  the offered window, bytes
  *
  * The window is reduced by at most half at a time, after the unread data has exceeded half of the
- * window for eight rounds. It is the kernel's again when nearly all data has been read at the ends of
- * eight rounds in a row: an application that reads large blocks reads all of it now and then.
+ * window for eight rounds. It is the kernel's again when nearly all data has been read at the ends
+ * of eight rounds in a row: an application that reads large blocks reads all of it now and then.
  */
 static inline void rightsize_weigh_reader(struct rightsize_reader *reader,
 					  const struct rightsize_ack *ack, __u32 read, __u32 unread,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The congestion window after a pause, and on a known path. A kernel that sent nothing for longer than its RTO forgets
- * the window, and starts again with slow start (RFC 2861). RFC 7661 keeps it for five minutes if the path has carried
- * half of it in a round trip (pipeACK), because within one more round trip it is known whether the path still does.
- * Until then what is sent is unvalidated; it is paced, so that no queue gets it as one burst.
+ * The congestion window after a pause, and on a known path. A kernel that sent nothing for longer
+ * than its RTO forgets the window, and starts again with slow start (RFC 2861). RFC 7661 keeps it
+ * for five minutes if the path has carried half of it in a round trip (pipeACK), because within one
+ * more round trip it is known whether the path still does. Until then what is sent is unvalidated;
+ * it is paced, so that no queue gets it as one burst.
  *
- * RFC 9959 says how that ends: with the first ACK the window is what was in flight by then, and from there the
- * congestion control goes on. At a loss or a CE mark before all of that is acknowledged, it is what was acknowledged
- * so far, of which the congestion control keeps its share. A new connection whose path is known (path.h) goes the same
- * way, once its initial window is acknowledged without a loss.
+ * RFC 9959 says how that ends: with the first ACK the window is what was in flight by then, and
+ * from there the congestion control goes on. At a loss or a CE mark before all of that is
+ * acknowledged, it is what was acknowledged so far, of which the congestion control keeps its
+ * share. A new connection whose path is known (path.h) goes the same way, once its initial window
+ * is acknowledged without a loss.
  *
  * Packets and seconds. Pure: no globals, no calls, integers only.
  */
@@ -23,33 +25,36 @@
 /* Slow start has a smaller window after two round trips. */
 #define RESUME_WINDOW_MIN (4 * CONGESTION_INITIAL_WINDOW)
 
-/* What is known of a path holds for the next 2 to 3 x 2^20 us; then another connection may use it (PATH_JUMP_S). */
+/*
+ * What is known of a path holds for the next 2 to 3 x 2^20 us; then another connection may use it
+ * (PATH_JUMP_S).
+ */
 #define RESUME_KNOWN_SHIFT 20u
 #define RESUME_KNOWN_MAX   2u
 
 enum resume_state {
 	RESUME_NORMAL, /* the congestion control decides */
 	RESUME_READY,  /* a pause has ended: the next segment begins with the window of before */
-	RESUME_KNOWN, /* the path is known: its window follows the initial one (RFC 9959, Reconnaissance Phase) */
+	RESUME_KNOWN,  /* a known path: its window follows the first (RFC 9959, Reconnaissance) */
 	RESUME_UNVALIDATED, /* nothing that was sent with it is acknowledged */
 	RESUME_VALIDATING,  /* not all of it is */
 };
 
 /* One connection. All zeroes: normal. */
 struct resume {
-	__u32 packets; /* ready, known: the window to go on with; later: what was delivered before, all packets */
-	__u32 end; /* the sequence number that ends the round: of validation, or of pacing; known: since when */
-	__u8 state;	 /* enum resume_state */
+	__u32 packets; /* ready, known: the window to go on with; later: delivered before, in all */
+	__u32 end;     /* sequence number: the end of validation, or of pacing; known: since when */
+	__u8 state;    /* enum resume_state */
 	__u8 paced : 5;	 /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
 	__u8 finite : 1; /* ... which has made ssthresh finite for a jump */
-	__u8 jumps : 1; /* on a known path, not after a pause, until that is validated; or it was lost */
+	__u8 jumps : 1;	 /* on a known path, not after a pause, until it is validated or lost */
 	__u8 slower : 1; /* that carries less than it did */
 	__u16 restart;	 /* the window that the kernel has left, at most 65535 */
 };
 
 /*
- * A pause of @pause_s ends, before which the window was @cwnd; the path has carried @pipe in a round trip. Returns
- * whether resume_begin() is to follow with the first segment.
+ * A pause of @pause_s ends, before which the window was @cwnd; the path has carried @pipe in a
+ * round trip. Returns whether resume_begin() is to follow with the first segment.
  */
 congestion_fn int resume_after_pause(struct resume *r, __u32 pause_s, __u32 cwnd, __u32 pipe)
 {
@@ -72,10 +77,10 @@ congestion_fn void resume_known(struct resume *r, __u32 window, __u64 now_us)
 }
 
 /*
- * Whether an ACK allows to jump: the initial window is delivered, slow start goes on, and the window is used. The
- * first one left as one train of packets, so that the last one of them (@rtt_us) is later than the first one could be
- * (@min_rtt_us) by as long as the path needs for them: a path that has become slower is noticed, and the jump is what
- * it carries in an RTT.
+ * Whether an ACK allows to jump: the initial window is delivered, slow start goes on, and the
+ * window is used. The first one left as one train of packets, so that the last one of them
+ * (@rtt_us) is later than the first one could be (@min_rtt_us) by as long as the path needs for
+ * them: a path that has become slower is noticed, and the jump is what it carries in an RTT.
  */
 congestion_fn int resume_may_jump(struct resume *r, const struct congestion_ack *a, __u32 delivered,
 				  __u32 rtt_us, __u32 min_rtt_us, __u64 now_us)
@@ -101,9 +106,9 @@ congestion_fn __u16 resume_limit(__u32 window)
 }
 
 /*
- * The first segment leaves after a pause, or with a jump, in place of the window @restart of the kernel
- * (tcp_cwnd_restart(), slow start); @nxt is the next sequence number, and @delivered packets were delivered before.
- * Returns the window.
+ * The first segment leaves after a pause, or with a jump, in place of the window @restart of the
+ * kernel (tcp_cwnd_restart(), slow start); @nxt is the next sequence number, and @delivered packets
+ * were delivered before. Returns the window.
  */
 congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 nxt, __u32 delivered)
 {
@@ -117,8 +122,8 @@ congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 nxt, __u
 }
 
 /*
- * An ACK outside of a recovery: @delivered packets are by now, and @flight are not. Returns the window from which the
- * congestion control goes on, not less than the kernel's.
+ * An ACK outside of a recovery: @delivered packets are by now, and @flight are not. Returns the
+ * window from which the congestion control goes on, not less than the kernel's.
  */
 congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack *a, __u32 delivered,
 				  __u32 flight)
@@ -150,8 +155,8 @@ congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack 
 }
 
 /*
- * A loss or a CE mark, when @delivered packets are delivered. Returns the window that the path has carried since the
- * pause, of which the congestion control keeps its share, or 0: the one in use.
+ * A loss or a CE mark, when @delivered packets are delivered. Returns the window that the path has
+ * carried since the pause, of which the congestion control keeps its share, or 0: the one in use.
  */
 congestion_fn __u32 resume_retreat(struct resume *r, __u32 delivered)
 {

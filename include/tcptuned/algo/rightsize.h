@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Dynamic Right-Sizing: can one direction of a connection do with less window than the kernel gives it, without
- * a loss of rate?
+ * Dynamic Right-Sizing: does a direction of a connection need all the window that it gets?
  *
- * Fisk and Feng, "Dynamic Right-Sizing in TCP" (DRS below), offer twice the bytes that arrive in a round-trip
- * time (III.A, III.B, IV). So does Linux (tcp_rcvbuf_grow(), tcp_sndbuf_expand()), but by the present RTT, queues
- * included: the window grows until a deep queue is full. Twice the bytes per *minimum* RTT (DRS IV.A) fills the
- * path, too, with a queue of one bandwidth-delay product; but only if the queue is this connection's own. Where the
- * path became longer, its delay varies, or others fill the queue, less window is less rate. So the kernel's
- * growth is the default, and a smaller window is an experiment that has to prove itself:
+ * Fisk and Feng, "Dynamic Right-Sizing in TCP" (DRS below), offer twice the bytes that arrive in a
+ * round-trip time (III.A, III.B, IV). So does Linux (tcp_rcvbuf_grow(), tcp_sndbuf_expand()), but
+ * by the present RTT, queues included: the window grows until a deep queue is full. Twice the bytes
+ * per *minimum* RTT (DRS IV.A) fills the path, too, with a queue of one bandwidth-delay product;
+ * but only if the queue is this connection's own. Where the path became longer, its delay varies,
+ * or others fill the queue, less window is less rate. So the kernel's growth is the default, and a
+ * smaller window is an experiment that has to prove itself:
  *
  *  FREE       The kernel sizes the buffer.
- *  PREPARING  A queue stood during a whole interval, in the direction of the data, and data came from the peer
- *             without a silence, or another connection prepares a test (peer.h). The window is 3/2 of what is in
- *             flight, so that the test takes effect soon: an advertised window is never shrunk. With less, a
- *             writer, which is woken when a third of the buffer is free, would come too late.
- *  TESTING    For three RTTs the window is half of what was in flight. If the queue is the connection's own,
- *             the RTT falls with it and the rate stays. If the path is long or its delay varies, the rate falls.
- *             If others fill the queue, the RTT hardly falls. Then, and after a loss, it is free again.
- *  HOLDING    The window is 7/4 x rate x RTT of the path. It becomes twice the bytes of a round (DRS III.B) whenever
- *             the queue has nearly emptied. Two rounds with silences that a queue would have filled end it.
- *  PROBE_RTT  A hold measures the minimum RTT again with 3/4 of a bandwidth-delay product. It ends if a queue
- *             remains, which is that of others.
+ *  PREPARING  A queue stood during a whole interval, in the direction of the data, without a
+ *             silence of the peer, or another connection prepares a test (peer.h). The window is
+ *             3/2 of what is in flight: an advertised one is never shrunk, so the test takes effect
+ *             soon. With less, a writer, woken when a third is free, would come too late.
+ *  TESTING    For three RTTs the window is half of what was in flight. In a queue of its own the
+ *             RTT falls with it and the rate stays; on a long or varying path the rate falls; in a
+ *             queue of others the RTT hardly falls. Then, and after a loss, it is free again.
+ *  HOLDING    The window is 7/4 x rate x RTT of the path, or twice the bytes of a round (DRS III.B)
+ *             once the queue has nearly emptied. Two rounds with silences that it would fill end
+ *             it.
+ *  PROBE_RTT  A hold measures the minimum RTT again with 3/4 of a bandwidth-delay product. It ends
+ *             if a queue remains, which is that of others.
  *
- * Connections that fill one queue have to shorten it together, as BBR's ProbeRTT and Copa's mode switching know. So
- * tests begin at common marks (marks.h), and connections join a test that one of them prepares (peer.h).
- *
- * Pure: no globals, integers only. bench/rule/run shows what each part is good for.
+ * Connections that fill one queue have to shorten it together, as BBR's ProbeRTT and Copa's mode
+ * switching know: tests begin at common marks (marks.h), and a connection joins one that another
+ * prepares (peer.h). Pure: no globals, integers only. bench/rule/run shows what each part is for.
  */
 #ifndef TCPTUNED_RIGHTSIZE_H
 #define TCPTUNED_RIGHTSIZE_H
@@ -34,15 +34,15 @@
 #include <tcptuned/algo/amounts.h>
 #include <tcptuned/algo/marks.h>
 
-/* A smaller RTT counts as this one: a receiver's timestamps tick in milliseconds, and applications are scheduled. */
+/* A smaller RTT counts as this: timestamps tick in ms, and applications are scheduled late. */
 #define RIGHTSIZE_BASE_MIN_US 2000u
 
-/* In quarters: an RTT that a window of two bandwidth-delay products (DRS III.B) does not explain; what is held; probed. */
+/* Quarters: an RTT that a window of two BDPs (DRS III.B) does not explain; held; probed. */
 #define RIGHTSIZE_EXCESS 9u
 #define RIGHTSIZE_HOLD	 7u
 #define RIGHTSIZE_PROBE	 3u
 
-/* In sixteenths of those before: the largest RTT and the smallest rate with which a test is passed. */
+/* Sixteenths of those before: largest RTT and smallest rate with which a test is passed. */
 #define RIGHTSIZE_PASS_RTT  11u
 #define RIGHTSIZE_PASS_RATE 10u
 
@@ -55,20 +55,20 @@
 #define RIGHTSIZE_TEST_SHIFT_MAX 22u
 
 /*
- * A connection waits twice as long after each failure, up to 67 s; but until the third one it joins the test that
- * another connection with its peer prepares, and so does a hold in whose queue they stand.
+ * A connection waits twice as long after each failure, up to 67 s; but until the third one it joins
+ * a test that another one with its peer prepares, and so does a hold in whose queue they stand.
  */
 #define RIGHTSIZE_LATER_MAX 26u
 #define RIGHTSIZE_JOINS_MAX 2u
 
 /*
- * An interval with a silence (peer.h) of an eighth of the RTT has company in its queue, or an application that pauses.
- * Tests wait for 1 s without. An interval with one halves what has passed.
+ * An interval with a silence (peer.h) of an eighth of the RTT has company in its queue, or an
+ * application that pauses. Tests wait for 1 s without. An interval with one halves what has passed.
  */
 #define RIGHTSIZE_SILENCE 8u
 #define RIGHTSIZE_BUSY_US (1u << 20)
 
-/* A hold whose queue does not empty probes at marks 8.4 s (BBR's ProbeRTT: 10 s) and 128 RTTs apart, at most 16.8 s. */
+/* A hold whose queue stays probes at marks 8.4 s (BBR: 10) and 128 RTTs apart, at most 16.8 s. */
 #define RIGHTSIZE_AGAIN_SHIFT 23u
 #define RIGHTSIZE_AGAIN_RTTS  128u
 
@@ -111,10 +111,10 @@ struct rightsize {
 	__u8 state;		  /* enum rightsize_state */
 	__u8 failures;		  /* tests that failed in a row */
 	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
-	__u8 busy;	  /* intervals without a silence, halved by one with one, at most 32 */
-	__u8 waiting : 1; /* 1: more is offered than the window of the stage */
-	__u8 steady : 4;  /* busy rounds since the rate rose by a quarter, at most 15 */
-	__u8 borrowed : 1; /* 1: the minimum RTT is that of another connection with the peer (peer.h) */
+	__u8 busy;	   /* intervals without a silence, halved by one with one, at most 32 */
+	__u8 waiting : 1;  /* 1: more is offered than the window of the stage */
+	__u8 steady : 4;   /* busy rounds since the rate rose by a quarter, at most 15 */
+	__u8 borrowed : 1; /* 1: the minimum RTT is another connection's with the peer (peer.h) */
 };
 
 /* The measurements of a direction when an ACK leaves or arrives. */
@@ -125,11 +125,11 @@ struct rightsize_ack {
 	__u32 sample_us; /* one RTT, not smoothed; 0: none */
 	__u32 delay_us;	 /* from sending to arrival, by the clocks of the two hosts; 0: none */
 	__u32 rtt_us;	 /* smoothed RTT, queues included: the length of a round */
-	__u32 silent_us; /* longest time without data with the peer of late (peer.h); 0: as of the connection */
-	__u8 prepared; /* 1: another connection with the peer prepares a test */
-	__u8 unheld;   /* 1: another connection with the peer has a queue and holds no window */
-	__u32 min;     /* the smallest window allowed, bytes */
-	__u32 offered; /* advertised and not used, bytes; RIGHTSIZE_WINDOW_MAX: a loss is being repaired */
+	__u32 silent_us; /* longest time without data with the peer (peer.h); 0: the connection's */
+	__u8 prepared;	 /* 1: another connection with the peer prepares a test */
+	__u8 unheld;	 /* 1: another connection with the peer has a queue and holds no window */
+	__u32 min;	 /* the smallest window allowed, bytes */
+	__u32 offered;	 /* advertised and not used, bytes; RIGHTSIZE_WINDOW_MAX: in a recovery */
 };
 
 /* The minimum RTT for calculations; 0: none is known. */
@@ -206,7 +206,7 @@ static inline void rightsize_new_minimum(struct rightsize *rs, __u32 rtt_us)
 	rs->borrowed = 0;
 }
 
-/* Returns whether tests begin at mark number @mark. Below 262 ms that does not depend on the RTT, which others share. */
+/* Do tests begin at @mark? Below 262 ms that does not depend on the RTT, which others share. */
 static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
 	__u32 wanted = rightsize_shift(RIGHTSIZE_TEST_RTTS, rs->low_us);
@@ -252,8 +252,8 @@ static inline __u64 rightsize_bdp(const struct rightsize *rs, __u32 quarters)
 }
 
 /*
- * What varies of the path's RTT counts if it is half the minimum or more. A queue varies, too, so the smallest range
- * seen counts. @times: that of many samples is twice what their mean exceeds the smallest by, that of few up to four times.
+ * What varies of the path's RTT counts from half the minimum on. A queue varies, too: the smallest
+ * range seen counts, @times what the mean exceeds the smallest by: 2 of many samples, 4 of few.
  */
 static inline void rightsize_note_variation(struct rightsize *rs, __u32 times)
 {
@@ -275,7 +275,7 @@ static inline void rightsize_hold(struct rightsize *rs, const struct rightsize_a
 	rightsize_begin_interval(rs, a);
 }
 
-/* A hold whose RTT varies less than it seemed needs less: connections that end their tests later vary it for others. */
+/* A hold whose RTT varies less than it seemed needs less: later tests vary it for others. */
 static inline void rightsize_hold_less(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u32 before = rightsize_min_rtt_us(rs) + rs->varies_us;
@@ -306,9 +306,9 @@ static inline void rightsize_leave_stage(struct rightsize *rs, const struct righ
 }
 
 /*
- * An advertised window is never shrunk, so a smaller one takes effect when the sender has used what was offered
- * before; if it has not after 16 RTTs, the stage is abandoned. Returns whether the stage has since lasted
- * @length us, the first @settle of which do not count, or 8 RTTs if there were no two samples before.
+ * An advertised window is never shrunk: a smaller one takes effect when the sender has used what
+ * was offered; if it has not after 16 RTTs, the stage is abandoned. Returns whether the stage has
+ * since lasted @length us, without the first @settle, or 8 RTTs if it had no two samples before.
  */
 static inline int rightsize_stage_ends(struct rightsize *rs, const struct rightsize_ack *a,
 				       __u64 settle, __u64 length)
@@ -332,7 +332,7 @@ static inline int rightsize_stage_ends(struct rightsize *rs, const struct rights
 	return elapsed >= length && (rs->samples >= 2 || elapsed >= 8ull * rs->test_rtt_us);
 }
 
-/* The RTT did not fall with the window. If it did not change at all, none of the queue is the connection's. */
+/* The RTT did not fall with the window. Unchanged: none of the queue is the connection's. */
 static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__s64 gap = (__s64)rs->low_us - rs->test_rtt_us;
@@ -345,9 +345,9 @@ static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_a
 }
 
 /*
- * What was in flight before is gone after two RTTs; the third one is measured. In a queue of its own, a connection
- * with half the window has half the RTT and its full rate; in a queue of others 3/4 of the RTT or more; without
- * a queue the full RTT and half the rate. The bounds are in between. A loss reduces the RTT, too.
+ * What was in flight is gone after two RTTs; the third is measured. With half the window, a queue
+ * of its own leaves half the RTT and the full rate; that of others 3/4 of the RTT or more; none the
+ * full RTT and half the rate. The bounds are in between. A loss reduces the RTT, too.
  */
 static inline void rightsize_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -371,8 +371,8 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 }
 
 /*
- * One RTT after the window took effect the queue is empty, and the RTT is that of the path; three more let the
- * other connections of the queue measure it empty, too. A queue that remains after that is theirs.
+ * One RTT after the window took effect the queue is empty; three more let the other connections of
+ * the queue measure it empty, too. A queue that remains after that is theirs.
  */
 static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_ack *a)
 {
@@ -439,11 +439,11 @@ ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsi
 }
 
 /*
- * Ends a round of a hold that carried @got bytes and whose smallest RTT was @low. If the queue nearly emptied, the
- * window is too small: it becomes twice the bytes per RTT (DRS III.B) without those that were queued, at most
- * every 4 RTTs. If the path was silent although the RTT is four times the minimum, it has become longer: the hold
- * ends. (Below that, bursts of others may be the reason.) A hold from the path memory (rightsize_begin_held())
- * also ends if it leaves the path silent for half an RTT: a slow path is never.
+ * Ends a round of a hold that carried @got bytes with the smallest RTT @low. If the queue nearly
+ * emptied, the window becomes twice the bytes per RTT (DRS III.B) without those that were queued,
+ * at most every 4 RTTs. If the path was silent although the RTT is four times the minimum (below
+ * that, bursts of others may be the reason), it has become longer, and the hold ends. So does one
+ * from the path memory (rightsize_begin_held()) with silences of half an RTT: a slow path has none.
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -507,7 +507,7 @@ static inline int rightsize_round_is_over(const struct rightsize *rs, const stru
 	return a->now_us - rs->round_us >= (a->rtt_us ? a->rtt_us : rs->min_rtt_us);
 }
 
-/* An ACK leaves or arrives. Sets rs->window, bytes; 0: the kernel's. Returns whether a round ended. */
+/* An ACK leaves or arrives. Sets rs->window, bytes; 0: the kernel's. True: a round ended. */
 static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_ack *a)
 {
 	__u32 silent = rs->seen_us && a->now_us - rs->seen_us < RIGHTSIZE_RTT_MAX_US

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Room on a path: the window is full, and larger than at the last loss, if there was one, and still there is no queue. What
- * the path can carry is not known then. cubic needs tens of seconds to find out on a long path if its slow start has ended
- * early, or if the path has become faster; BI-TCP, which knows no maximum yet, grows by S_max in each round trip (VI). It takes
- * nothing from others as long as there is no queue.
+ * Room on a path: the window is full, and larger than at the last loss, if there was one, and still
+ * there is no queue. What the path can carry is not known then. cubic needs tens of seconds to find
+ * out on a long path if its slow start has ended early, or if the path has become faster; BI-TCP,
+ * which knows no maximum yet, grows by S_max in each round trip (VI). It takes nothing from others
+ * as long as there is no queue.
  *
  * Pure: no globals, no kernel and no libc call, integers only.
  */

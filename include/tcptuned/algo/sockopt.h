@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What became of an application's request for the size of a buffer, SO_RCVBUF or SO_SNDBUF. Such a request ends
- * the kernel's autotuning, so a policy may override it: the kernel does not get it, or it is lifted.
+ * What became of an application's request for the size of a buffer, SO_RCVBUF or SO_SNDBUF. Such a
+ * request ends the kernel's autotuning, so a policy may override it: the kernel does not get it, or
+ * it is lifted.
  */
 #ifndef TCPTUNED_ALGO_SOCKOPT_H
 #define TCPTUNED_ALGO_SOCKOPT_H
@@ -35,7 +36,9 @@ enum request_event {
 	REQUEST_EVENTS,
 };
 
-/* An application that sizes a buffer itself goes on doing so: the kernel does not size it any more. */
+/*
+ * An application that sizes a buffer itself goes on doing so: the kernel does not size it any more.
+ */
 static inline enum request request_next(enum request now, enum request_event event,
 					enum request_action action)
 {
@@ -69,7 +72,9 @@ static inline enum request request_next(enum request now, enum request_event eve
 	}
 }
 
-/* True if the kernel does not apply the request, and the application reads back what it asked for. */
+/*
+ * True if the kernel does not apply the request, and the application reads back what it asked for.
+ */
 static inline int request_is_hidden(enum request now)
 {
 	return now == REQUEST_WITHHELD || now == REQUEST_LIFTED;

@@ -7,8 +7,9 @@
 
 /*
  * An eighth of a round trip's bytes, but at least 128 KiB and what is sent before the application
- * gets the processor again (a tick of 250 Hz). Where it gets it later, as under a CPU quota, the limit doubles, and
- * after the fourth time, which would be the size of the kernel's buffer (tcp_sndbuf_expand()), there is none.
+ * gets the processor again (a tick of 250 Hz). Where it gets it later, as under a CPU quota, the
+ * limit doubles, and after the fourth time, which would be the size of the kernel's buffer
+ * (tcp_sndbuf_expand()), there is none.
  */
 #define RIGHTSIZE_UNSENT_PART 8u
 #define RIGHTSIZE_UNSENT_US   4000u
@@ -16,9 +17,10 @@
 #define RIGHTSIZE_LATE_MAX    4u
 
 /*
- * The limit of unsent data, bytes; 0: none. More would only become old in the queue, because the application
- * could write it later and it would be sent as soon. @rate: bytes per second, @rtt_us: smoothed, @asked: the
- * send buffer that the application asked for and does not have, bytes: so much data may be old; 0: none.
+ * The limit of unsent data, bytes; 0: none. More would only become old in the queue, because the
+ * application could write it later and it would be sent as soon. @rate: bytes per second, @rtt_us:
+ * smoothed, @asked: the send buffer that the application asked for and does not have, bytes: so
+ * much data may be old; 0: none.
  * @late: how often the application wrote too late.
  */
 static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us, __u32 asked, __u32 late)
