@@ -30,12 +30,6 @@ static __always_inline bool policies_disagree(const struct tcptuned_match *m, bo
 	       TCPTUNED_RULE_NONE;
 }
 
-/*
- * A smaller request is deliberate, to bound the memory of a client or the latency, and is honoured.
- * Bytes as in setsockopt().
- */
-#define REQUEST_MIN (16u << 10)
-
 static __always_inline void count_request(bool receive)
 {
 	count(receive ? TCPTUNED_C_RCVBUF_OVERRIDDEN : TCPTUNED_C_SNDBUF_OVERRIDDEN);

@@ -210,9 +210,6 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 
 /* ---- a connection that ends ------------------------------------------------------------ */
 
-/* A hold below the kernel's usual initial window shows that the path is slow. */
-#define PATH_SLOW_WINDOW 65535u
-
 /*
  * The window at which bitcp had its last loss, segments, or the present one if it has grown past
  * that; 0: no loss, or another congestion control.
@@ -299,7 +296,8 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	sample.max_window = rightsize_clamp_window((__u64)path_bitcp_max(tp) * tp->mss_cache, 0);
 	sample.cwnd = rightsize_clamp_window((__u64)tp->snd_cwnd * tp->mss_cache, 0);
 	sample.host = host;
-	sample.slow = flow->rcv.held && flow->rcv.held < PATH_SLOW_WINDOW ? host : 0;
+	/* A hold below the initial window shows that the path is slow. */
+	sample.slow = flow->rcv.held && flow->rcv.held < INITIAL_WINDOW_BYTES ? host : 0;
 
 	fill_trial(&sample.tried, tp);
 

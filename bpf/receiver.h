@@ -56,9 +56,6 @@ static __always_inline __u32 min_limit(__u32 a, __u32 b)
 	return a - 1 < b - 1 ? a : b;
 }
 
-/* The kernel's usual initial window. */
-#define INITIAL_WINDOW_BYTES 65535u
-
 /*
  * The window that the clamp should allow, the smallest of what right-sizing, the reader, the budget
  * and the policy say; 0: no limit. The flow's reason becomes that of the limit.

@@ -9,9 +9,8 @@
 #include "events.h"
 
 #define PAGE_SIZE  4096
-#define RCVBUF_MIN 2304		 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
-#define SNDBUF_MIN 4608		 /* SOCK_MIN_SNDBUF */
-#define WINDOW_MAX (65535 << 14) /* RFC 7323 */
+#define RCVBUF_MIN 2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
+#define SNDBUF_MIN 4608 /* SOCK_MIN_SNDBUF */
 
 /* A pointer by which bpf_probe_read_kernel() can read more than the fields of struct bpf_sock. */
 static __always_inline struct sock *sock_of(struct bpf_sockopt *ctx)
@@ -63,7 +62,7 @@ static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx,
 		return;
 	}
 	if (receive && tcptuned_request(flow, true) != REQUEST_APPLICATION && flow->rcv_clamp)
-		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_MAX);
+		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_CLAMP_MAX);
 	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 	tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 	leave_budget(receive ? &flow->rcv_share : &flow->snd_share);

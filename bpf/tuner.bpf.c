@@ -69,9 +69,6 @@ static __always_inline const struct tcptuned_policy *policy_of_connecting(struct
 	return policy->override_rcvbuf || !(locks & SOCK_RCVBUF_LOCK) ? policy : NULL;
 }
 
-/* What the kernel takes if there is none (tcp_select_initial_window()). */
-#define WINDOW_CLAMP_MAX (65535u << 14)
-
 /*
  * Makes the receive buffer larger, without a lock (tcp_set_rcvlowat()), before the handshake
  * derives the first window from it (tcp_select_initial_window()). Later a receiver opens by twice

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tcptuned/algo/amounts.h>
+
 #include "client.h"
 #include "commands.h"
 #include "format.h"
@@ -297,11 +299,11 @@ static const struct direction {
 	 "flags.send_memory_short"},
 };
 
-/* Requests below REQUEST_MIN of the BPF programs are always honoured; the kernel doubles them. */
+/* The kernel doubles what is asked for. */
 static bool is_small(const json_t *members, const struct direction *direction)
 {
 	return !strcmp(ctl_text(members, "request"), "application") &&
-	       ctl_number(members, direction->buffer) < 2 * (16u << 10);
+	       ctl_number(members, direction->buffer) < 2 * REQUEST_MIN;
 }
 
 static void set_bool(json_t *object, const char *name, bool value)

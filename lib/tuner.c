@@ -17,9 +17,7 @@
 #define LOCK_RCVBUF 2
 
 #define CARRIED_MIN	(128u << 10)
-#define WINDOW_MAX	(65535 << 14) /* RFC 7323 */
-#define SEGMENTS_MIN	10u	      /* no sender begins with more (RFC 6928) */
-#define INITIAL_WINDOW	65535u	      /* the kernel's usual one */
+#define SEGMENTS_MIN	10u /* no sender begins with more (RFC 6928) */
 #define SHORT_ROUNDS	2
 #define INTERVAL_MIN_US 5000u
 #define INTERVAL_MAX_US 1000000u
@@ -188,11 +186,11 @@ static void decide_receive(struct tuner *t, const struct tuner_limits *limits,
 	if (rightsize_on_ack(&t->receive, &ack))
 		ret->grow = window_to_grow(t, limits, s, window, ack.min);
 	/* A sender that repairs a loss needs more (bpf/receiver.h). */
-	want = disordered && t->receive.window > INITIAL_WINDOW ? 0 : t->receive.window;
+	want = disordered && t->receive.window > INITIAL_WINDOW_BYTES ? 0 : t->receive.window;
 	if (want && (differs(t->clamp, want) || info->tcpi_rcv_ssthresh > want + want / 16))
 		ret->clamp = want;
 	else if (!want && t->clamp)
-		ret->clamp = WINDOW_MAX;
+		ret->clamp = WINDOW_CLAMP_MAX;
 }
 
 /*
@@ -230,10 +228,10 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 	if (info->tcpi_state != DIAG_ESTABLISHED)
 		return 0;
 	ret->unlock = !t->unlocked &&
-		      (s->rcvbuf / 2 >= TUNER_REQUEST_MIN || s->sndbuf / 2 >= TUNER_REQUEST_MIN);
+		      (s->rcvbuf / 2 >= REQUEST_MIN || s->sndbuf / 2 >= REQUEST_MIN);
 	if (!t->no_receive && info->tcpi_bytes_received >= CARRIED_MIN && diag_receives(info))
 		decide_receive(t, limits, s, now_us, clock_us, ret);
-	if (t->seed && info->tcpi_bytes_received >= INITIAL_WINDOW && diag_receives(info))
+	if (t->seed && info->tcpi_bytes_received >= INITIAL_WINDOW_BYTES && diag_receives(info))
 		ret->grow = take_seed(t, limits, info);
 	if (!t->no_send && info->tcpi_bytes_acked >= CARRIED_MIN &&
 	    info->tcpi_bytes_acked > info->tcpi_bytes_received)
@@ -252,9 +250,9 @@ static int unlock_buffers(struct tuner *t, int fd)
 
 	if (locks <= 0)
 		return locks == -ENOPROTOOPT ? 0 : locks;
-	if (!t->no_receive && get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)TUNER_REQUEST_MIN)
+	if (!t->no_receive && get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)REQUEST_MIN)
 		kept &= ~LOCK_RCVBUF;
-	if (!t->no_send && sndbuf >= (int)TUNER_REQUEST_MIN)
+	if (!t->no_send && sndbuf >= (int)REQUEST_MIN)
 		kept &= ~LOCK_SNDBUF;
 	if ((locks & ~kept) & LOCK_SNDBUF)
 		t->asked = (unsigned int)sndbuf;
@@ -299,7 +297,7 @@ int tuner_act(struct tuner *t, int fd, const struct tuner_action *action)
 		err = grow_receive_buffer(fd, (int)action->grow) ?: err;
 	}
 	if (action->clamp) {
-		t->clamp = action->clamp == WINDOW_MAX ? 0 : action->clamp;
+		t->clamp = action->clamp == WINDOW_CLAMP_MAX ? 0 : action->clamp;
 		err = set_option(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, (int)action->clamp) ?: err;
 	}
 	if (action->unsent)

@@ -19,9 +19,6 @@
 #define SO_BUF_LOCK 72 /* Linux 5.14 */
 #endif
 
-#define TUNER_REQUEST_MIN \
-	(16u << 10) /* as in bpf/buffer_requests.h: a smaller buffer is deliberate */
-
 /* Maxima of the host, bytes of memory; 0: unknown. */
 struct tuner_limits {
 	unsigned int rcvbuf;	   /* the largest buffer by SO_RCVBUF: net.core.rmem_max x 2 */

@@ -223,7 +223,7 @@ static unsigned int memory_for(const struct tuner_limits *limits, bool receive, 
 /* A request for more than autotuning can reach is not too small. */
 bool notify_withholds(const struct tuner_limits *limits, bool receive, int bytes)
 {
-	return (unsigned int)bytes >= TUNER_REQUEST_MIN &&
+	return (unsigned int)bytes >= REQUEST_MIN &&
 	       memory_for(limits, receive, bytes) <
 		       (receive ? limits->tuned_rcvbuf : limits->tuned_sndbuf);
 }

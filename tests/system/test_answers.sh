@@ -93,7 +93,7 @@ test_table_of_answers() {
 		"this host's receive window, [0-9]+ bytes .*, by the policy's maximum"
 	explains 7008 "the congestion window, 20 segments of 1[0-9]+ bytes, which no loss" "the sender"
 	expect_match "$(ctl explain "$(flow_to 7006 .remote)" "$(flow_to 7006 .local)")" \
-		"its listener asked for SO_RCVBUF of 65536 bytes \(64K\): overridden" "a listener's request"
+		"its listener asked for SO_RCVBUF of 65536 bytes \(64K\): withheld from the kernel" "a listener's request"
 	expect_match "$(ctl explain "$(flow_to 7002 .remote)" "$(flow_to 7002 .local)")" \
 		"asked for no SO_RCVBUF" "no request"
 	ctl flows >"$TEST_DIR/flows"

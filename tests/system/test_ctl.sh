@@ -69,7 +69,7 @@ test_explain_a_locked_receiver() {
 	note "$said"
 	of_flow() { flow 7101 "$1"; }
 	expect_eq "$(head -n 1 "$TEST_DIR/receiver.log")" "rcvbuf 131072" "size that the application reads"
-	expect_match "$said" "asked for SO_RCVBUF of 65536 bytes \(64K\): overridden" "the request"
+	expect_match "$said" "asked for SO_RCVBUF of 65536 bytes \(64K\): withheld from the kernel" "the request"
 	expect_match "$said" "accepted here" "the end that opened it"
 	expect_match "$said" "the kernel's default, or chosen by the application" "congestion control"
 	expect_eq "$(of_flow .receive.reason)" capped "reason"

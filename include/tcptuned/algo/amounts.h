@@ -25,6 +25,16 @@
 /* The largest window that TCP can express: RFC 7323, section 2.3. */
 #define RIGHTSIZE_WINDOW_MAX (1u << 30)
 
+/* The kernel's usual initial window, and the largest clamp (tcp_select_initial_window()). */
+#define INITIAL_WINDOW_BYTES 65535u
+#define WINDOW_CLAMP_MAX     (INITIAL_WINDOW_BYTES << 14)
+
+/*
+ * A smaller SO_RCVBUF or SO_SNDBUF is deliberate, to bound the memory of a client or the latency,
+ * and is honoured. As in setsockopt().
+ */
+#define REQUEST_MIN (16u << 10)
+
 /* a * b / c, or 0 if c is 0. The caller keeps a * b below 2^64. */
 static inline __u64 rightsize_muldiv(__u64 a, __u64 b, __u64 c)
 {
