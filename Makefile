@@ -37,7 +37,7 @@ DAEMON_OBJ := $(patsubst %.c,%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.
 CTL_OBJ    := $(patsubst %.c,%.o,$(filter-out ctl/main.c,$(wildcard ctl/*.c)))
 RUN_OBJ    := $(patsubst %.c,%.o,$(filter-out run/main.c run/preload.c,$(wildcard run/*.c)))
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
-SKELETONS  := $(BUILD)/skel/tcptuned.skel.h $(patsubst bpf/%.bpf.c,$(BUILD)/skel/%.skel.h,$(wildcard bpf/cc/*.bpf.c))
+SKELETONS  := $(BUILD)/skel/tcptuned.skel.h $(patsubst %,$(BUILD)/skel/cc/%.skel.h,$(foreach c,bitcp cubic_resume,$(c) $(c)_tx_start))
 
 .PHONY: all help man format format-check install uninstall clean FORCE
 all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/tcptune-run $(BUILD)/tcptune-preload.so man ## build everything
@@ -55,6 +55,11 @@ $(BUILD)/%.o: %.c | $(SKELETONS)
 $(BUILD)/%.bpf.o: %.bpf.c
 	@mkdir -p $(@D)
 	$(CLANG) $(BPFFLAGS) -c $< -o $@
+
+# For kernels with tcp_congestion_ops.cwnd_event_tx_start: libbpf refuses members that the kernel has not.
+$(BUILD)/bpf/cc/%_tx_start.bpf.o: bpf/cc/%.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPFFLAGS) -DHAS_TX_START -c $< -o $@
 
 # All but the congestion controls, which a kernel may refuse.
 $(BUILD)/bpf/tcptuned.bpf.o: $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c))

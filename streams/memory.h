@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is remembered of parallel connections to a host, in the kernel's map TCPTUNED_MAP_STREAMS,
+ * What is remembered of parallel connections to a host, in the kernel's map "streams",
  * and the fit of the model of <tcptuned/streams.h> to it. A level is a number of connections; the
  * levels of one host, direction and congestion control belong together.
  */

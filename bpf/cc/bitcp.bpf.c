@@ -58,9 +58,20 @@ void BPF_PROG(ca_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	on_cwnd_event(sk, event);
 }
 
+#ifdef HAS_TX_START
+SEC("struct_ops/ca_tx_start")
+void BPF_PROG(ca_tx_start, struct sock *sk)
+{
+	on_cwnd_event(sk, CA_EVENT_TX_START);
+}
+#endif
+
 SEC(".struct_ops")
 struct tcp_congestion_ops bitcp = {
 	CONGESTION_CONTROL_CALLS,
 	.cwnd_event = (void *)ca_cwnd_event,
+#ifdef HAS_TX_START
+	.cwnd_event_tx_start = (void *)ca_tx_start,
+#endif
 	.name = "bitcp",
 };

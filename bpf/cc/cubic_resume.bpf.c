@@ -10,7 +10,6 @@ extern void cubictcp_init(struct sock *sk) __ksym;
 extern void cubictcp_cong_avoid(struct sock *sk, __u32 ack, __u32 acked) __ksym;
 extern __u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym;
 extern void cubictcp_state(struct sock *sk, __u8 new_state) __ksym;
-extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
 extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym;
 extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
@@ -72,12 +71,31 @@ __u32 BPF_PROG(resume_ssthresh, struct sock *sk)
 	return ssthresh;
 }
 
+#ifdef HAS_TX_START
+extern void cubictcp_cwnd_event_tx_start(struct sock *sk) __ksym;
+
+SEC("struct_ops/resume_cwnd_event")
+void BPF_PROG(resume_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	on_cwnd_event(sk, event);
+}
+
+SEC("struct_ops/resume_tx_start")
+void BPF_PROG(resume_tx_start, struct sock *sk)
+{
+	on_cwnd_event(sk, CA_EVENT_TX_START);
+	cubictcp_cwnd_event_tx_start(sk);
+}
+#else
+extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
+
 SEC("struct_ops/resume_cwnd_event")
 void BPF_PROG(resume_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
 	on_cwnd_event(sk, event);
 	cubictcp_cwnd_event(sk, event);
 }
+#endif
 
 /*
  * HyStart knows slow start, but no validation: what was carried before is sent. If the path carries
@@ -118,6 +136,9 @@ struct tcp_congestion_ops cubic_resume = {
 	.cong_avoid = (void *)resume_cong_avoid,
 	.ssthresh = (void *)resume_ssthresh,
 	.cwnd_event = (void *)resume_cwnd_event,
+#ifdef HAS_TX_START
+	.cwnd_event_tx_start = (void *)resume_tx_start,
+#endif
 	.pkts_acked = (void *)resume_pkts_acked,
 	.set_state = (void *)resume_set_state,
 	.undo_cwnd = (void *)resume_undo_cwnd,

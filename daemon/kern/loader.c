@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <zlib.h>
@@ -17,7 +18,9 @@
 #include <tcptuned/algo/path.h>
 
 #include "cc/bitcp.skel.h"
+#include "cc/bitcp_tx_start.skel.h"
 #include "cc/cubic_resume.skel.h"
+#include "cc/cubic_resume_tx_start.skel.h"
 #include "kern/iterators.h"
 #include "kern/pins.h"
 #include "kern/struct_ops.h"
@@ -29,11 +32,12 @@
 
 /* Objects of their own, which share maps with the programs. */
 static const struct {
-	const void *(*elf_bytes)(size_t *size);
+	/* That of kernels without tcp_congestion_ops.cwnd_event_tx_start, and with it. */
+	const void *(*elf_bytes[2])(size_t *size);
 	const char *what; /* for error messages */
 } ccs[TCPTUNED_CCS] = {
-	{bitcp_bpf__elf_bytes, "BI-TCP"},
-	{cubic_resume_bpf__elf_bytes, "CUBIC that resumes"},
+	{{bitcp_bpf__elf_bytes, bitcp_tx_start_bpf__elf_bytes}, "BI-TCP"},
+	{{cubic_resume_bpf__elf_bytes, cubic_resume_tx_start_bpf__elf_bytes}, "CUBIC that resumes"},
 };
 
 static void close_objects(struct bpf_object *(*objects)[TCPTUNED_CCS])
@@ -125,8 +129,8 @@ static uint32_t build_of_objects(void)
 	const void *elf = tcptuned_bpf__elf_bytes(&size);
 	uint32_t crc = crc32(0, elf, size);
 
-	for (int i = 0; i < TCPTUNED_CCS; i++) {
-		elf = ccs[i].elf_bytes(&size);
+	for (int i = 0; i < 2 * TCPTUNED_CCS; i++) {
+		elf = ccs[i / 2].elf_bytes[i % 2](&size);
 		crc = crc32(crc, elf, size);
 	}
 	return crc;
@@ -166,13 +170,22 @@ static int load_programs(struct tcptuned_kernel *k, int cgroup_fd, bool with_map
 	return error;
 }
 
+static bool is_linux_7_1(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname host;
+
+	return !uname(&host) && sscanf(host.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 7 || (major == 7 && minor >= 1));
+}
+
 /* The maps that it shares with the programs are theirs. */
 static int load_cc_with(const struct tcptuned_kernel *k, struct bpf_object **ret,
-			enum tcptuned_cc cc, uint32_t map_flags)
+			enum tcptuned_cc cc, bool has_tx_start, uint32_t map_flags)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = tcptuned_pins_cc_name(cc));
 	size_t size;
-	const void *elf = ccs[cc].elf_bytes(&size);
+	const void *elf = ccs[cc].elf_bytes[has_tx_start](&size);
 	struct bpf_object *object = bpf_object__open_mem(elf, size, &opts);
 	struct bpf_map *map, *shared;
 	int error;
@@ -195,13 +208,19 @@ static int load_cc_with(const struct tcptuned_kernel *k, struct bpf_object **ret
 	return error;
 }
 
-/* As a link where the kernel has such links. A failure is not fatal: right-sizing works without. */
+/*
+ * As a link where the kernel has such links, and first what the kernel's release promises. A failure
+ * is not fatal: right-sizing works without.
+ */
 static void load_cc(struct tcptuned_kernel *k, struct bpf_object **ret, enum tcptuned_cc cc)
 {
-	int error = load_cc_with(k, ret, cc, TCPTUNED_STRUCTOPS_LINK);
+	bool has_tx_start = is_linux_7_1();
+	int error = load_cc_with(k, ret, cc, has_tx_start, TCPTUNED_STRUCTOPS_LINK);
 
 	if (error)
-		error = load_cc_with(k, ret, cc, 0);
+		error = load_cc_with(k, ret, cc, !has_tx_start, TCPTUNED_STRUCTOPS_LINK);
+	if (error)
+		error = load_cc_with(k, ret, cc, false, 0);
 	if (error)
 		snprintf(k->cc[cc].why_not, sizeof(k->cc[cc].why_not),
 			 "the kernel does not take %s as a BPF struct_ops (%s: %.150s)",
