@@ -209,8 +209,8 @@ static int load_cc_with(const struct tcptuned_kernel *k, struct bpf_object **ret
 }
 
 /*
- * As a link where the kernel has such links, and first what the kernel's release promises. A failure
- * is not fatal: right-sizing works without.
+ * As a link where the kernel has such links, and first what the kernel's release promises. A
+ * failure is not fatal: right-sizing works without.
  */
 static void load_cc(struct tcptuned_kernel *k, struct bpf_object **ret, enum tcptuned_cc cc)
 {
