@@ -356,13 +356,24 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 		restore_cc(tp, flow, tp);
 }
 
+/* undo_tuning() has restored a lifted request that is honoured again, and its lock. */
+static __always_inline void change_request(struct tcptuned_flow *flow,
+					   const struct tcptuned_policy *policy, bool receive)
+{
+	bool lifted = tcptuned_request(flow, receive) == REQUEST_LIFTED;
+
+	advance_request(flow, receive, REQUEST_CHANGE, action_of(policy, receive));
+	if (lifted && tcptuned_request(flow, receive) != REQUEST_LIFTED)
+		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_LOCKED);
+}
+
 /* Keeps the measurements, and continues from the present sizes of the buffers. */
 static __always_inline void change_policy(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					  const struct tcptuned_policy *policy, __u32 id)
 {
 	release_foreign_cc(flow, tp);
-	advance_request(flow, true, REQUEST_CHANGE, action_of(policy, true));
-	advance_request(flow, false, REQUEST_CHANGE, action_of(policy, false));
+	change_request(flow, policy, true);
+	change_request(flow, policy, false);
 	copy_policy(flow, tp, policy, id);
 	sync_cc(flow, tp, policy);
 }

@@ -404,7 +404,7 @@ static struct bpf_link *take_release(struct tcptuned_kernel *k)
 	struct bpf_link *link = k->bpf->links.release_flows;
 
 	k->bpf->links.release_flows = NULL;
-	return link ?: tcptuned_pins_open_link(k, "release"); /* until 2026-11 */
+	return link;
 }
 
 /* @meta: what an earlier daemon changed on the host, which this one has to restore. */
@@ -518,8 +518,10 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 		return tcptuned_error_to_write(err, TCPTUNED_EXIT_NOT_PERMITTED, "tcptuned.bpffs",
 					       k->pin_dir, "made");
 	error = tcptuned_pins_open(k, true);
-	if (error)
+	if (error) { /* nothing of what is pinned is known, and nothing of it is touched */
+		tcptuned_kernel_close(k);
 		return maps_failed(err, -error);
+	}
 	tcptuned_pins_open_cc(k);
 	k->origin = choose_origin(k, cgroup_fd, register_cc, &meta);
 	if (k->origin == TCPTUNED_TAKEN_OVER) {

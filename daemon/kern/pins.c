@@ -95,6 +95,8 @@ static const char *link_name(const struct bpf_prog_skeleton *p)
 {
 	size_t len = strlen(PROGRAM_PREFIX);
 
+	if (!strcmp(p->name, "release_flows"))
+		return "release"; /* in every build, since others run it */
 	return p->name + (strncmp(p->name, PROGRAM_PREFIX, len) ? 0 : len);
 }
 
@@ -105,11 +107,18 @@ static bool is_there(const char *path)
 
 /* ---- opening -------------------------------------------------------------------------- */
 
-struct bpf_link *tcptuned_pins_open_link(const struct tcptuned_kernel *k, const char *name)
+/* For lack of descriptors or memory a pin is not taken for one that is not there. */
+static int lack_of(int errnum)
+{
+	return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM ? -errnum : 0;
+}
+
+static int open_link(const struct tcptuned_kernel *k, const char *name, struct bpf_link **ret)
 {
 	const char *path = PIN_PATH(k, "link", name);
 
-	return is_there(path) ? bpf_link__open(path) : NULL;
+	*ret = is_there(path) ? bpf_link__open(path) : NULL;
+	return *ret || !is_there(path) ? 0 : lack_of(errno);
 }
 
 /*
@@ -136,7 +145,9 @@ static int open_map(const struct tcptuned_kernel *k, struct bpf_map *map)
 {
 	_cleanup_close_ int fd = bpf_obj_get(PIN_PATH(k, "map", bpf_map__name(map)));
 
-	return fd >= 0 && has_layout(fd, map) ? bpf_map__reuse_fd(map, fd) : 0;
+	if (fd < 0)
+		return lack_of(errno);
+	return has_layout(fd, map) ? bpf_map__reuse_fd(map, fd) : 0;
 }
 
 int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps)
@@ -150,7 +161,8 @@ int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps)
 	tcptuned_bpf__destroy(k->bpf);
 	k->bpf = bpf;
 	for_each_program (k, p)
-		*p->link = tcptuned_pins_open_link(k, link_name(p));
+		if (!error)
+			error = open_link(k, link_name(p), p->link);
 	bpf_object__for_each_map (map, k->bpf->obj)
 		if (with_maps && !bpf_map__is_internal(map) && !error)
 			error = open_map(k, map);

@@ -22,9 +22,6 @@ int tcptuned_pins_check(const char *bpffs, const char *pin_dir, struct tcptuned_
  */
 int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps);
 
-/* Returns NULL if there is no such link. */
-struct bpf_link *tcptuned_pins_open_link(const struct tcptuned_kernel *k, const char *name);
-
 /* True if the map is pinned, by a build that has another layout of it. */
 bool tcptuned_pins_have_other_layout(const struct tcptuned_kernel *k, const struct bpf_map *map);
 

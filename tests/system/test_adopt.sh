@@ -118,6 +118,26 @@ test_requests_before_the_start() {
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
 }
 
+# A policy that only observes from now on gives such a buffer back, and a stop after that leaves it alone.
+test_a_lifted_request_is_honoured_again() {
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	fixed_before 7501
+	: >"$TEST_DIR/my.conf"
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	proceed started client-7501 received
+	expect_eq "$(connected_to 7501 .receive.request)" lifted "request"
+	printf '[policy]\nmode = observe\n' >"$TEST_DIR/my.conf"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'policy.mode: tune -> observe'
+	ctl policy apply >/dev/null
+	expect_eq "$(connected_to 7501 .receive.request)" passed_on "request that is observed"
+	tcptuned_stop
+	finish stopped client-7501
+	expect_between "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 80000 "its clamp"
+	expect_eq "$(sed -n 's/sndbuf //p' "$TEST_DIR/client-7501.log" | tail -n 1)" 100000 "its send buffer"
+}
+
 fixed_before() { # PORT STEP...
 	outsider server-$1 b tcp4 listen ${ADDR[b]} "$1" accept send 6000000 until stopped
 	application client-$1 a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \

@@ -241,7 +241,7 @@ refused_start() { # BUILD [OPTION...]
 
 # A start that is refused half-way leaves pins, programs and bitcp of a killed daemon.
 test_a_failed_start_changes_nothing() {
-	local pinned attached other=$TEST_CGROUP/other
+	local pinned attached files other=$TEST_CGROUP/other
 	keep_host_state
 	mkdir "$other"
 	tcptuned_start
@@ -254,7 +254,12 @@ test_a_failed_start_changes_nothing() {
 	expect_ids "$pinned" "the start that failed"
 	expect_eq "$(bpftool -j cgroup show "$other" | jq length)" 1 "programs where it failed"
 	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" 'bitcp' "offered"
-	# So does one whose configuration is bad, and --observe where programs are attached.
+	# So do one that may not open enough files, at any step, ...
+	for files in 14 18 22 26 30; do
+		(ulimit -n $files && start_says 1 'Too many open files|libmicrohttpd does not start' "$TEST_BUILD")
+		expect_ids "$pinned" "the start with $files open files"
+	done
+	# ... one whose configuration is bad, and --observe where programs are attached.
 	long_chain >"$TEST_DIR/chain.conf"
 	start_says 10 'more than 4096 rules' "$TEST_BUILD" --config="$TEST_DIR/chain.conf"
 	start_says 20 '--observe, which changes nothing, would not undo' "$TEST_BUILD" --observe

@@ -46,6 +46,8 @@ static inline enum request request_next(enum request now, enum request_event eve
 		return now;
 	switch (event) {
 	case REQUEST_SET:
+		if (now == REQUEST_LIFTED && action == REQUEST_OVERRIDDEN)
+			return now; /* the kernel still has one */
 		return action == REQUEST_OVERRIDDEN ? REQUEST_WITHHELD
 		       : action == REQUEST_OBSERVED ? REQUEST_PASSED_ON
 						    : REQUEST_NONE;
