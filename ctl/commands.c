@@ -11,6 +11,7 @@
 #include "client.h"
 #include "flows/words.h"
 #include "format.h"
+#include "lib/tuner.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -21,11 +22,9 @@ static const struct ctl_command *const commands[] = {
 
 enum { SOCKET, VERSION, HELP };
 
-#define DEFAULT_SOCKET "/run/tcptuned/control"
-
 static const struct tcptuned_option global_options[] = {
 	[SOCKET] = {"socket", 's', "PATH",
-		    "Reach the daemon by the socket PATH, in place of " DEFAULT_SOCKET
+		    "Reach the daemon by the socket PATH, in place of " TUNER_CONTROL
 		    ": \"control\" in its tcptuned.runtime_directory."},
 	[VERSION] = {"version", 'V', NULL, "Print the version and exit."},
 	[HELP] = {"help", 'h', NULL,
@@ -354,7 +353,7 @@ static int help(const char *name, struct tcptuned_error *err)
 static int run(int argc, char **argv, struct tcptuned_error *err)
 {
 	const struct ctl_command *command = NULL;
-	struct global global = {.socket = DEFAULT_SOCKET};
+	struct global global = {.socket = TUNER_CONTROL};
 	int error = parse_global(argc, argv, &global, err);
 
 	if (error)

@@ -489,9 +489,7 @@ static void print_json(const struct question *q, const struct tcptuned_streams_r
 	ctl_print_json(all);
 }
 
-/*
- * ---- the command ------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------- */
 
 static void print_progress(const struct tcptuned_streams *search)
 {

@@ -128,10 +128,7 @@ static void tick(int fd)
 	errno = error;
 }
 
-/*
- * --- the functions of the C library that are wrapped
- * -----------------------------------------------
- */
+/* --- the functions of the C library that are wrapped ------------------------------------ */
 ssize_t __read_chk(int fd, void *data, size_t size, size_t max);
 ssize_t __recv_chk(int fd, void *data, size_t size, size_t max, int flags);
 ssize_t __recvfrom_chk(int fd, void *data, size_t size, size_t max, int flags,

@@ -73,9 +73,7 @@ const struct tcptuned_passive_stats *tcptuned_passive_stats(const struct tcptune
 	return &groups->stats;
 }
 
-/*
- * ---- a scan ------------------------------------------------------------------------------------
- */
+/* ---- a scan ---------------------------------------------------------------------------- */
 
 void tcptuned_passive_begin(struct tcptuned_passive *groups, __u64 now_ns)
 {
@@ -218,9 +216,7 @@ void tcptuned_passive_add(struct tcptuned_passive *groups,
 	add(&group->now, record, identity.receives);
 }
 
-/*
- * ---- windows -----------------------------------------------------------------------------------
- */
+/* ---- windows --------------------------------------------------------------------------- */
 
 static void begin_window(const struct tcptuned_passive *groups, struct group *group)
 {

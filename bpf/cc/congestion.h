@@ -132,10 +132,7 @@ static __always_inline void pace_on_ack(struct sock *sk)
 	r->end = tp->snd_nxt;
 }
 
-/*
- * ---- the window after a pause (tcptuned/algo/resume.h)
- * --------------------------------------------
- */
+/* ---- the window after a pause (tcptuned/algo/resume.h) --------------------------------- */
 
 /* A pause ends. @cwnd: the window before it. */
 static __always_inline void after_pause(struct tcp_sock *tp, __u32 cwnd)
@@ -211,10 +208,7 @@ static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event eve
 		begin_after_pause(sk);
 }
 
-/*
- * ---- the window on a known path
- * -------------------------------------------------------------------
- */
+/* ---- the window on a known path -------------------------------------------------------- */
 
 /* Takes what the path memory has left for this connection (bpf/paths.h), if anything. */
 static __always_inline bool expect_jump(struct sock *sk, struct tcp_sock *tp)

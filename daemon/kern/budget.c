@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "kern/budget.h"
-#include "tcptuned.skel.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
+
+#include "tcptuned.skel.h"
 
 struct budget *tcptuned_budget_map(const struct tcptuned_kernel *kernel)
 {

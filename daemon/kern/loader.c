@@ -471,6 +471,19 @@ static bool is_attached(const struct tcptuned_kernel *k, int cgroup_fd)
 	return k->bpf->links.tcptuned_destroyed;
 }
 
+/* After a failure nothing of what is pinned is known, and nothing of it may be touched. */
+static int open_pinned(struct tcptuned_kernel *k, struct tcptuned_error *err)
+{
+	int error = tcptuned_pins_open(k, true);
+
+	if (!error) {
+		tcptuned_pins_open_cc(k);
+		return 0;
+	}
+	tcptuned_kernel_close(k);
+	return maps_failed(err, -error);
+}
+
 int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tcptuned_error *err)
 {
 	int error;
@@ -481,9 +494,7 @@ int tcptuned_kernel_open(struct tcptuned_kernel *k, const char *bpffs, struct tc
 		return error;
 	if (error || access(k->pin_dir, F_OK))
 		return FAIL(err, ENOENT, OK, "nothing is pinned in %s", k->pin_dir);
-	error = tcptuned_pins_open(k, true);
-	tcptuned_pins_open_cc(k);
-	return error ? maps_failed(err, -error) : 0;
+	return open_pinned(k, err);
 }
 
 /* What to do with what is pinned; @meta is filled where there is one. */
@@ -517,12 +528,9 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)
 		return tcptuned_error_to_write(err, TCPTUNED_EXIT_NOT_PERMITTED, "tcptuned.bpffs",
 					       k->pin_dir, "made");
-	error = tcptuned_pins_open(k, true);
-	if (error) { /* nothing of what is pinned is known, and nothing of it is touched */
-		tcptuned_kernel_close(k);
-		return maps_failed(err, -error);
-	}
-	tcptuned_pins_open_cc(k);
+	error = open_pinned(k, err);
+	if (error)
+		return error;
 	k->origin = choose_origin(k, cgroup_fd, register_cc, &meta);
 	if (k->origin == TCPTUNED_TAKEN_OVER) {
 		k->paths_kept = true;

@@ -117,8 +117,11 @@ static int open_link(const struct tcptuned_kernel *k, const char *name, struct b
 {
 	const char *path = PIN_PATH(k, "link", name);
 
-	*ret = is_there(path) ? bpf_link__open(path) : NULL;
-	return *ret || !is_there(path) ? 0 : lack_of(errno);
+	*ret = NULL;
+	if (!is_there(path))
+		return 0;
+	*ret = bpf_link__open(path);
+	return *ret ? 0 : lack_of(errno);
 }
 
 /*

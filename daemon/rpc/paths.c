@@ -138,9 +138,7 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 	return object;
 }
 
-/*
- * ---- parallel connections ---------------------------------------------------------------------
- */
+/* ---- parallel connections -------------------------------------------------------------- */
 
 /* @fit: NULL if it is refused. */
 static json_t *level_object(const struct tcptuned_streams_row *row,

@@ -52,10 +52,7 @@ struct tcptuned_streams_level {
 	double reserved[4]; /* zeroes; later versions have members here */
 };
 
-/*
- * --- the model
- * -------------------------------------------------------------------------------------
- */
+/* --- the model -------------------------------------------------------------------------- */
 /*
  * Of a level, the model reads the members streams and rate. Rates may have any unit, the same in
  * all calls. Nothing of the model allocates memory, blocks or fails otherwise than stated. Its
@@ -187,10 +184,7 @@ enum tcptuned_streams_end tcptuned_streams_doubling_add(struct tcptuned_streams_
 /* The number of connections to measure next. */
 unsigned int tcptuned_streams_doubling_next(const struct tcptuned_streams_doubling *search);
 
-/*
- * --- the search
- * ------------------------------------------------------------------------------------
- */
+/* --- the search ------------------------------------------------------------------------- */
 /*
  * The number for a host, found by measuring: the call of section V, with probes that double instead
  * of two fixed ones. The connections are those of iperf3, to a server of it, or of curl, which
@@ -298,9 +292,7 @@ int tcptuned_streams_conclude(const struct tcptuned_streams_options *options,
 /* End the search, and the probe that runs. NULL is none. */
 void tcptuned_streams_free(struct tcptuned_streams *search);
 
-/*
- * --- as in the paper -----------------------------------------------------------------------------
- */
+/* --- as in the paper -------------------------------------------------------------------- */
 
 struct ParallelTCPChar {
 	int num_flows;

@@ -130,10 +130,7 @@ TEST(an_undone_reduction_is_undone_whole)
 	}
 }
 
-/*
- * ---- after a pause
- * -------------------------------------------------------------------------------
- */
+/* ---- after a pause --------------------------------------------------------------------- */
 
 /* In place of the kernel's functions: slow start, and a packet per window; a loss takes 3/10. */
 static int cubic_inits, cubic_events, cubic_samples;
@@ -408,10 +405,7 @@ TEST(cubic_is_replaced_after_a_pause)
 	}
 }
 
-/*
- * ---- on a known path
- * ------------------------------------------------------------------------------
- */
+/* ---- on a known path ------------------------------------------------------------------- */
 
 /*
  * A new connection, of which the path memory says that it may jump to 196 packets. It has sent its

@@ -327,10 +327,7 @@ TEST(receivers)
 	}
 }
 
-/*
- * ---- random connections, against a table of all of them
- * ------------------------------------------
- */
+/* ---- random connections, against a table of all of them -------------------------------- */
 
 struct conn {
 	struct tcptuned_flow_record record;
@@ -467,10 +464,7 @@ TEST(many_hosts)
 	}
 }
 
-/*
- * ---- what is averaged
- * -----------------------------------------------------------------------------
- */
+/* ---- what is averaged ------------------------------------------------------------------ */
 
 TEST(a_mean_that_follows)
 {

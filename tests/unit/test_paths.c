@@ -613,10 +613,7 @@ TEST(loading_into_a_new_map)
 	save(301);
 }
 
-/*
- * ---- parallel connections
- * -------------------------------------------------------------------------
- */
+/* ---- parallel connections -------------------------------------------------------------- */
 
 static void see_window(const char *host, __u64 netns, unsigned int streams, double rate)
 {

@@ -132,10 +132,7 @@ TEST(an_ack_before_the_first_segment)
 	assert_int_equal(r.state, RESUME_NORMAL);
 }
 
-/*
- * ---- a known path
- * ---------------------------------------------------------------------------------
- */
+/* ---- a known path ---------------------------------------------------------------------- */
 
 #define NOW_US 5000000000000ull
 
