@@ -14,7 +14,7 @@
 #include "host/sysctl.h"
 #include "kern/loader.h"
 #include "kern/totals.h"
-#include "metrics/metrics.h"
+#include "metrics/exposition.h"
 #include "policy/lookup.h"
 #include "tcptuned.skel.h"
 #include "util/array.h"

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "fuzz.h"
-#include "metrics/metrics.h"
+#include "metrics/exposition.h"
 #include "rpc/flows.h"
 
 static const char *name_policy(const struct tcptuned_kernel *kernel, __u32 key, char *ret)

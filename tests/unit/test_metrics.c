@@ -8,7 +8,7 @@
 
 #include "test.h"
 #include "metrics/scrape.h"
-#include "metrics/metrics.h"
+#include "metrics/exposition.h"
 #include "rpc/flows.h"
 #include "tcptuned.skel.h"
 

@@ -9,7 +9,7 @@
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/algo/reader.h>
 #include <tcptuned/algo/reason.h>
-#include <tcptuned/algo/sockopt.h>
+#include <tcptuned/algo/request_state.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
 #define TCPTUNED_ABI 8

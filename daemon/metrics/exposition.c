@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What /metrics shows, from tables of the families. Names follow Prometheus' conventions. */
-#include "metrics/metrics.h"
+#include "metrics/exposition.h"
 
 #include <stdarg.h>
 #include <stdint.h>

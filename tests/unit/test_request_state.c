@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What becomes of a request for a buffer size: all states, events and actions. */
 #include "test.h"
-#include <tcptuned/algo/sockopt.h>
+#include <tcptuned/algo/request_state.h>
 
 /*
  * None, withheld, lifted, passed on, the listener's, the application's: the state now, and the next

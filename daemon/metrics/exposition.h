@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Formats /metrics (Prometheus' text format 0.0.4) from a snapshot. Pure. */
-#ifndef TCPTUNED_METRICS_METRICS_H
-#define TCPTUNED_METRICS_METRICS_H
+#ifndef TCPTUNED_METRICS_EXPOSITION_H
+#define TCPTUNED_METRICS_EXPOSITION_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * request ends the kernel's autotuning, so a policy may override it: the kernel does not get it, or
  * it is lifted.
  */
-#ifndef TCPTUNED_ALGO_SOCKOPT_H
-#define TCPTUNED_ALGO_SOCKOPT_H
+#ifndef TCPTUNED_ALGO_REQUEST_STATE_H
+#define TCPTUNED_ALGO_REQUEST_STATE_H
 
 #include <linux/types.h>
 
