@@ -12,7 +12,7 @@
 
 #include "apply/apply.h"
 #include "daemon/change.h"
-#include "apply/congestion_control.h"
+#include "apply/cc_choice.h"
 #include "daemon/detach.h"
 #include "daemon/housekeeping.h"
 #include "daemon/reload.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
-#include "apply/congestion_control.h"
+#include "apply/cc_choice.h"
 #include "apply/memory_limits.h"
 #include "host/cgroup.h"
 #include "host/sysctl.h"
@@ -170,7 +170,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	tcptuned_sysctls_overruled(bpf_map__fd(d->kernel.bpf->maps.meta));
 	make_records(d);
 	tcptuned_memory_buffer_limits_set(d);
-	tcptuned_congestion_choose(d);
+	tcptuned_cc_choose(d);
 	if (bpf_map_update_elem(bpf_map__fd(d->kernel.bpf->maps.bitcp_params), &zero,
 				&config->bitcp, BPF_ANY))
 		return write_failed(err, -errno, "BI-TCP's parameters");
@@ -189,7 +189,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 			 (double)(tcptuned_monotonic_ns() - begin_ns) / 1e6);
 	if (!d->adopted && any_policy_is_on(d))
 		adopt(d);
-	tcptuned_congestion_choose_default(d);
+	tcptuned_cc_choose_default(d);
 	return 0;
 }
 

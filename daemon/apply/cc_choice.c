@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "apply/congestion_control.h"
+#include "apply/cc_choice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -127,7 +127,7 @@ static void choose_for_random_loss(struct tcptuned_daemon *d, struct tcptuned_po
 	snprintf(record->cc_random_loss, sizeof(record->cc_random_loss), "%s", other);
 }
 
-void tcptuned_congestion_choose(struct tcptuned_daemon *d)
+void tcptuned_cc_choose(struct tcptuned_daemon *d)
 {
 	bool left_alone = tcptuned_sysctl_left_alone(bpf_map__fd(d->kernel.bpf->maps.meta),
 						     TCPTUNED_SYSCTL_CONGESTION_CONTROL);
@@ -174,7 +174,7 @@ static bool default_may_be_set(const struct tcptuned_daemon *d)
 	return true;
 }
 
-void tcptuned_congestion_choose_default(struct tcptuned_daemon *d)
+void tcptuned_cc_choose_default(struct tcptuned_daemon *d)
 {
 	const char *name = d->policies[0].record.congestion_control;
 	int error, meta_fd = bpf_map__fd(d->kernel.bpf->maps.meta);

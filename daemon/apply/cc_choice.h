@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Which congestion control connections get: that of each policy, and the host's default. */
-#ifndef TCPTUNED_APPLY_CONGESTION_CONTROL_H
-#define TCPTUNED_APPLY_CONGESTION_CONTROL_H
+#ifndef TCPTUNED_APPLY_CC_CHOICE_H
+#define TCPTUNED_APPLY_CC_CHOICE_H
 
 #include "apply/state.h"
 
@@ -10,9 +10,9 @@
  * which is logged, or if the BPF programs choose it by the path (auto). An administrator who has
  * set a default congestion control has chosen for every policy that has no setting of its own.
  */
-void tcptuned_congestion_choose(struct tcptuned_daemon *d);
+void tcptuned_cc_choose(struct tcptuned_daemon *d);
 
 /* Make that of the default policy the host's default if every connection's policy sets one. */
-void tcptuned_congestion_choose_default(struct tcptuned_daemon *d);
+void tcptuned_cc_choose_default(struct tcptuned_daemon *d);
 
 #endif
