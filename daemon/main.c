@@ -13,7 +13,7 @@
 #include "daemon/daemon.h"
 #include "daemon/detach.h"
 #include "host/cgroup.h"
-#include "host/limits.h"
+#include "host/sysctl.h"
 #include "host/activation.h"
 #include "host/privileges.h"
 #include "kern/loader.h"
@@ -119,8 +119,8 @@ static int check(const struct tcptuned_config *config, bool load, struct tcptune
 /* Standard error says what the host itself limits, as tcptunectl status does. */
 static void print_host_limits(void)
 {
-	struct tcptuned_host_limit limits[TCPTUNED_HOST_LIMITS_MAX];
-	size_t len = tcptuned_host_limits(limits);
+	struct tcptuned_sysctl_limit limits[TCPTUNED_SYSCTL_LIMITS_MAX];
+	size_t len = tcptuned_sysctls_limiting(limits);
 
 	for (size_t i = 0; i < len; i++)
 		log_warning("%s = 0: %s", limits[i].name, limits[i].effect);

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 
 #include "host/netns.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -275,4 +276,43 @@ void tcptuned_sysctls_restore(int meta_fd)
 	for (int i = 0; i < TCPTUNED_SYSCTLS; i++)
 		restore(&meta, i);
 	write_meta(meta_fd, &meta);
+}
+
+/* ---- what the host's own values limit -------------------------------------------------- */
+
+static const struct {
+	struct tcptuned_sysctl_limit limit;
+	const char *unless; /* a sysctl that takes its effect away; NULL: none does */
+} limits[] = {
+	{{"net.ipv4.tcp_window_scaling", "no window exceeds 64 KB"}, NULL},
+	{{"net.ipv4.tcp_timestamps",
+	  "a queue on the path is not seen, so that the kernel alone sizes the windows"},
+	 NULL},
+	{{"net.ipv4.tcp_sack", "of several lost segments, one is sent again in each round trip"},
+	 NULL},
+	{{"net.ipv4.tcp_moderate_rcvbuf",
+	  "receive buffers stay as they begin, at the second number of net.ipv4.tcp_rmem"},
+	 NULL},
+	{{"net.ipv4.tcp_no_ssthresh_metrics_save",
+	  "after a loss, slow start of later connections to the host ends at that window"},
+	 "net.ipv4.tcp_no_metrics_save"},
+};
+
+_Static_assert(ARRAY_SIZE(limits) <= TCPTUNED_SYSCTL_LIMITS_MAX, "all may apply");
+
+static bool is_zero(const char *name)
+{
+	char value[32];
+
+	return !tcptuned_sysctl_read(name, value, sizeof(value)) && !strcmp(value, "0");
+}
+
+size_t tcptuned_sysctls_limiting(struct tcptuned_sysctl_limit ret[static TCPTUNED_SYSCTL_LIMITS_MAX])
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (is_zero(limits[i].limit.name) && (!limits[i].unless || is_zero(limits[i].unless)))
+			ret[len++] = limits[i].limit;
+	return len;
 }

@@ -12,6 +12,7 @@
 #define TCPTUNED_HOST_SYSCTL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <tcptuned/abi/meta.h>
@@ -58,5 +59,17 @@ void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which);
 
 /* Restore all of them, and forget which ones other processes have changed. */
 void tcptuned_sysctls_restore(int meta_fd);
+
+/* A sysctl that limits every connection, and that tcptuned leaves as it is. */
+struct tcptuned_sysctl_limit {
+	const char *name;   /* as in sysctl(8); its value is 0 */
+	const char *effect; /* the rest of a sentence: "no window exceeds 64 KB" */
+};
+
+#define TCPTUNED_SYSCTL_LIMITS_MAX 8
+
+/* Copy those that limit connections of this network namespace to @ret. Returns how many. */
+size_t tcptuned_sysctls_limiting(
+	struct tcptuned_sysctl_limit ret[static TCPTUNED_SYSCTL_LIMITS_MAX]);
 
 #endif

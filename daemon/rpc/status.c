@@ -7,7 +7,6 @@
 
 #include "flows/words.h"
 #include "flows/scan.h"
-#include "host/limits.h"
 #include "host/sysctl.h"
 #include "kern/totals.h"
 #include "policy/lookup.h"
@@ -148,8 +147,8 @@ static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 
 static json_t *host_limits_array(void)
 {
-	struct tcptuned_host_limit limits[TCPTUNED_HOST_LIMITS_MAX];
-	size_t len = tcptuned_host_limits(limits);
+	struct tcptuned_sysctl_limit limits[TCPTUNED_SYSCTL_LIMITS_MAX];
+	size_t len = tcptuned_sysctls_limiting(limits);
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < len; i++)
