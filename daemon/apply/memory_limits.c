@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#include "kern/budget.h"
+#include "kern/maps.h"
 #include "tcptuned.skel.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -92,7 +92,7 @@ static uint64_t records_max(void)
 /* BPF programs update the record at the same time, so that only the two limits are written. */
 int tcptuned_memory_budget_set(struct tcptuned_daemon *d)
 {
-	_cleanup_budget_ struct budget *mapped = tcptuned_budget_map(&d->kernel);
+	_cleanup_budget_ struct budget *mapped = tcptuned_maps_open_budget(&d->kernel);
 	__u64 total = budget_total(d);
 
 	if (!mapped)

@@ -10,7 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "host/netns.h"
-#include "kern/budget.h"
+#include "kern/maps.h"
 #include "tcptuned.skel.h"
 #include "util/cleanup.h"
 
@@ -169,7 +169,7 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 		    const struct tcptuned_filter *filter)
 {
 	_cleanup_free_ struct readout *readout = calloc(1, sizeof(*readout));
-	_cleanup_budget_ struct budget *budget = tcptuned_budget_map(kernel);
+	_cleanup_budget_ struct budget *budget = tcptuned_maps_open_budget(kernel);
 	const struct tcptuned_bpf *bpf = kernel->bpf;
 	struct reading reading = {
 		.flows = flows,

@@ -307,12 +307,13 @@ static bool is_zero(const char *name)
 	return !tcptuned_sysctl_read(name, value, sizeof(value)) && !strcmp(value, "0");
 }
 
-size_t tcptuned_sysctls_limiting(struct tcptuned_sysctl_limit ret[static TCPTUNED_SYSCTL_LIMITS_MAX])
+size_t tcptuned_sysctls_limiting(struct tcptuned_sysctl_limit *ret)
 {
 	size_t len = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		if (is_zero(limits[i].limit.name) && (!limits[i].unless || is_zero(limits[i].unless)))
+		if (is_zero(limits[i].limit.name) &&
+		    (!limits[i].unless || is_zero(limits[i].unless)))
 			ret[len++] = limits[i].limit;
 	return len;
 }

@@ -68,8 +68,10 @@ struct tcptuned_sysctl_limit {
 
 #define TCPTUNED_SYSCTL_LIMITS_MAX 8
 
-/* Copy those that limit connections of this network namespace to @ret. Returns how many. */
-size_t tcptuned_sysctls_limiting(
-	struct tcptuned_sysctl_limit ret[static TCPTUNED_SYSCTL_LIMITS_MAX]);
+/*
+ * Copy those that limit connections of this network namespace to @ret, which has room for
+ * TCPTUNED_SYSCTL_LIMITS_MAX. Returns how many.
+ */
+size_t tcptuned_sysctls_limiting(struct tcptuned_sysctl_limit *ret);
 
 #endif

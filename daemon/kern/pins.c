@@ -91,13 +91,18 @@ static const char *format_path(const struct tcptuned_kernel *k, const char *kind
 /* The path of a pin, in an array of the block that it is used in. */
 #define PIN_PATH(k, kind, name) format_path(k, kind, name, (char[PATH_BYTES]){0})
 
-static const char *link_name(const struct bpf_prog_skeleton *p)
+static const char *without_prefix(const char *program)
 {
 	size_t len = strlen(PROGRAM_PREFIX);
 
+	return program + (strncmp(program, PROGRAM_PREFIX, len) ? 0 : len);
+}
+
+static const char *link_name(const struct bpf_prog_skeleton *p)
+{
 	if (!strcmp(p->name, "release_flows"))
 		return "release"; /* in every build, since others run it */
-	return p->name + (strncmp(p->name, PROGRAM_PREFIX, len) ? 0 : len);
+	return without_prefix(p->name);
 }
 
 static bool is_there(const char *path)
@@ -170,6 +175,24 @@ int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps)
 		if (with_maps && !bpf_map__is_internal(map) && !error)
 			error = open_map(k, map);
 	return error;
+}
+
+void tcptuned_pins_visit_programs(const struct tcptuned_kernel *k,
+				  void (*visit)(void *ctx, const char *name, int fd), void *ctx)
+{
+	_cleanup_closedir_ DIR *dir = opendir(k->pin_dir);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name + strlen("prog_");
+		_cleanup_close_ int fd = -1;
+
+		if (strncmp(entry->d_name, "prog_", strlen("prog_")))
+			continue;
+		fd = bpf_obj_get(PIN_PATH(k, "prog", name));
+		if (fd >= 0)
+			visit(ctx, without_prefix(name), fd);
+	}
 }
 
 /* ---- pinning -------------------------------------------------------------------------- */

@@ -34,6 +34,10 @@ bool tcptuned_pins_have_other_layout(const struct tcptuned_kernel *k, const stru
 int tcptuned_pins_make(const struct tcptuned_kernel *k, struct bpf_object *const cc[TCPTUNED_CCS],
 		       const struct tcptuned_meta *meta);
 
+/* Call @visit for each pinned program; @name: without "tcptuned_"; @fd is closed after it. */
+void tcptuned_pins_visit_programs(const struct tcptuned_kernel *k,
+				  void (*visit)(void *ctx, const char *name, int fd), void *ctx);
+
 /*
  * Remove everything in the directory, known or not: a later build may have pinned more. Returns 0
  * if nothing is left, so that the directory could be removed, or a negative errno.

@@ -13,7 +13,8 @@
 #include "flows/scan.h"
 #include "host/sysctl.h"
 #include "kern/loader.h"
-#include "kern/totals.h"
+#include "kern/maps.h"
+#include "kern/pins.h"
 #include "metrics/exposition.h"
 #include "policy/lookup.h"
 #include "tcptuned.skel.h"
@@ -27,8 +28,6 @@ struct tcptuned_scrape {
 	struct tcptuned_filter own_netns; /* selects connections of the own namespace */
 	struct tcptuned_snapshot snap;
 };
-
-#define PREFIX "tcptuned_"
 
 /*
  * Bytes before a value in socket storage: struct bpf_local_storage_elem, which is a cache line, and
@@ -61,20 +60,21 @@ static __u64 storage_bytes(int fd)
 	       allocated_bytes(STORAGE_SOCKET_BYTES);
 }
 
-static void read_program(struct tcptuned_bpfstats *stats, const char *name, int fd)
+static void read_program(void *ctx, const char *name, int fd)
 {
+	struct tcptuned_bpfstats *stats = ctx;
 	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
 	struct bpf_prog_info info = {};
 	__u32 len = sizeof(info);
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+	if (stats->programs_len == ARRAY_SIZE(stats->programs) ||
+	    bpf_obj_get_info_by_fd(fd, &info, &len))
 		return;
 	program->verified_insns = info.verified_insns;
 	program->runs = info.run_cnt;
 	program->run_time_ns = info.run_time_ns;
 	snprintf(program->name, sizeof(program->name), "%s%s",
-		 strncmp(name, "ca_", 3) ? "" : "bitcp_",
-		 name + (strncmp(name, PREFIX, strlen(PREFIX)) ? 0 : strlen(PREFIX)));
+		 strncmp(name, "ca_", 3) ? "" : "bitcp_", name);
 	stats->programs_len++;
 }
 
@@ -82,22 +82,10 @@ static void read_program(struct tcptuned_bpfstats *stats, const char *name, int 
 static void read_cost_of_programs(struct tcptuned_bpfstats *stats,
 				  const struct tcptuned_kernel *kernel)
 {
-	_cleanup_closedir_ DIR *dir = opendir(kernel->pin_dir);
-	struct dirent *entry;
-
 	memset(stats, 0, sizeof(*stats));
 	stats->enabled = tcptuned_sysctl_number("kernel.bpf_stats_enabled", 0);
 	stats->storage_bytes = storage_bytes(bpf_map__fd(kernel->bpf->maps.flows));
-	while (dir && (entry = readdir(dir)) && stats->programs_len < ARRAY_SIZE(stats->programs)) {
-		char path[TCPTUNED_PIN_DIR_MAX + sizeof(entry->d_name)];
-		_cleanup_close_ int fd = -1;
-
-		if (strncmp(entry->d_name, "prog_", 5))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", kernel->pin_dir, entry->d_name);
-		fd = bpf_obj_get(path);
-		read_program(stats, entry->d_name + 5, fd);
-	}
+	tcptuned_pins_visit_programs(kernel, read_program, stats);
 }
 
 static void read_cost_of_daemon(struct tcptuned_process_stats *stats)
@@ -127,7 +115,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
 	snap->groups = *scrape->options.groups;
 	snap->totals_ok =
-		!tcptuned_totals_read(bpf_map__fd(kernel->bpf->maps.totals), &snap->totals);
+		!tcptuned_maps_read_totals(bpf_map__fd(kernel->bpf->maps.totals), &snap->totals);
 	snap->budget_ok =
 		!bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.budget), &zero, &snap->budget);
 	snap->flows_ok = !tcptuned_scan(&snap->flows, kernel, &scrape->own_netns, NULL);

@@ -8,7 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "flows/words.h"
-#include "kern/totals.h"
+#include "kern/maps.h"
 #include "rpc/events.h"
 #include "rpc/json.h"
 #include "tcptuned.skel.h"
@@ -152,7 +152,7 @@ static __u64 count_lost(const struct tcptuned_events *events)
 {
 	struct tcptuned_totals totals;
 
-	if (tcptuned_totals_read(events->totals_fd, &totals))
+	if (tcptuned_maps_read_totals(events->totals_fd, &totals))
 		return events->lost;
 	return totals.counter[TCPTUNED_C_EVENTS_LOST];
 }

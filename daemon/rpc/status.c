@@ -8,7 +8,7 @@
 #include "flows/words.h"
 #include "flows/scan.h"
 #include "host/sysctl.h"
-#include "kern/totals.h"
+#include "kern/maps.h"
 #include "policy/lookup.h"
 #include "rpc/json.h"
 #include "tcptuned.skel.h"
@@ -169,7 +169,7 @@ int tcptuned_status_handle(const struct tcptuned_source *source,
 	json_t *object;
 	int error;
 
-	error = tcptuned_totals_read(bpf_map__fd(kernel->bpf->maps.totals), &totals);
+	error = tcptuned_maps_read_totals(bpf_map__fd(kernel->bpf->maps.totals), &totals);
 	if (error)
 		return FAIL(err, -error, KERNEL, "the totals cannot be read: %s", strerror(-error));
 	tcptuned_flows_init(&flows, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Totals of the host, one copy per CPU. daemon/metrics/exposition.c has their names in Prometheus. */
+/* Totals of the host, one copy per CPU. metrics/exposition.c has their names in Prometheus. */
 #ifndef TCPTUNED_TOTALS_H
 #define TCPTUNED_TOTALS_H
 

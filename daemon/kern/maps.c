@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "kern/totals.h"
+#include "kern/maps.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "tcptuned.skel.h"
 #include "util/cleanup.h"
 
 /* A per-CPU value is padded to eight bytes for each CPU: this one is all counters of that size. */
@@ -15,7 +17,7 @@
 
 _Static_assert(sizeof(struct tcptuned_totals) % sizeof(__u64) == 0, "totals are 64-bit counters");
 
-int tcptuned_totals_read(int map_fd, struct tcptuned_totals *ret)
+int tcptuned_maps_read_totals(int map_fd, struct tcptuned_totals *ret)
 {
 	int cpus = libbpf_num_possible_cpus();
 	_cleanup_free_ __u64 *per_cpu = NULL;
@@ -33,4 +35,18 @@ int tcptuned_totals_read(int map_fd, struct tcptuned_totals *ret)
 	for (size_t i = 0; i < (size_t)cpus * TOTALS_WORDS; i++)
 		sums[i % TOTALS_WORDS] += per_cpu[i];
 	return 0;
+}
+
+struct budget *tcptuned_maps_open_budget(const struct tcptuned_kernel *kernel)
+{
+	void *mapped = mmap(NULL, sizeof(struct budget), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    bpf_map__fd(kernel->bpf->maps.budget), 0);
+
+	return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+void tcptuned_maps_close_budget(struct budget **budget)
+{
+	if (*budget)
+		munmap(*budget, sizeof(**budget));
 }
