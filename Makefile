@@ -14,7 +14,9 @@ PKG_CONFIG ?= pkg-config
 INSTALL    ?= install
 CLANG_FORMAT ?= clang-format
 
-VERSION := 0.1.0
+VERSION  := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+# Of the commit: written by git archive, or asked of git.
+REVISION := $(firstword $(filter-out $$%,$(shell cut -c 1-12 REVISION)) $(shell git rev-parse --short=12 HEAD 2>/dev/null))
 
 # Hardened by default. _FORTIFY_SOURCE needs the optimization, so that both are replaced together.
 CFLAGS   ?= -O2 -g -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
@@ -74,6 +76,14 @@ $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
 	@echo $(DAEMON_OBJ) $(CTL_OBJ) $(RUN_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) | cmp -s - $@ || \
 		echo $(DAEMON_OBJ) $(CTL_OBJ) $(RUN_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) >$@
+
+# What says which commit this is, and nothing else, is compiled again after a commit.
+$(BUILD)/revision: FORCE
+	@mkdir -p $(@D)
+	@echo '$(REVISION)' | cmp -s - $@ || echo '$(REVISION)' >$@
+
+$(BUILD)/util/version.o $(BUILD)/asan/util/version.o: HOSTFLAGS += -DREVISION='"$(REVISION)"'
+$(BUILD)/util/version.o $(BUILD)/asan/util/version.o: $(BUILD)/revision
 
 # --- programs -------------------------------------------------------------------------------------
 $(BUILD)/libdaemon.a: $(DAEMON_OBJ:%=$(BUILD)/%) $(BUILD)/objects

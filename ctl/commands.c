@@ -14,6 +14,7 @@
 #include "lib/tuner.h"
 #include "util/array.h"
 #include "util/text.h"
+#include "util/version.h"
 
 static const struct ctl_command *const commands[] = {
 	&ctl_status, &ctl_flows,  &ctl_explain, &ctl_policy, &ctl_paths,
@@ -359,7 +360,7 @@ static int run(int argc, char **argv, struct tcptuned_error *err)
 	if (error)
 		return error;
 	if (global.version) {
-		printf("tcptunectl %s\n", TCPTUNED_VERSION);
+		tcptuned_version_print("tcptunectl");
 		return 0;
 	}
 	if (global.help)

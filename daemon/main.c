@@ -22,6 +22,7 @@
 #include "rpc/control.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "util/version.h"
 
 /* Returns the exit status, after logging what @error, if not 0, has put into @err. */
 static int finish(int error, const struct tcptuned_error *err)
@@ -140,7 +141,7 @@ int main(int argc, char **argv)
 		tcptuned_options_print_help(stdout);
 		return TCPTUNED_EXIT_OK;
 	case TCPTUNED_SHOW_VERSION:
-		printf("tcptuned %s\n", TCPTUNED_VERSION);
+		tcptuned_version_print("tcptuned");
 		return TCPTUNED_EXIT_OK;
 	case TCPTUNED_HELP_CONFIG:
 		tcptuned_config_print_example(stdout);

@@ -8,6 +8,7 @@
 
 #include "config/options.h"
 #include "util/array.h"
+#include "util/version.h"
 
 enum { WHY, WATCH, JSON, OUTPUT, TUNE, CC, RATE, SHOW_VERSION, SHOW_HELP };
 
@@ -101,7 +102,7 @@ static int set_option(struct run_options *options, int which, struct tcptuned_er
 				     optarg);
 		break;
 	case SHOW_VERSION:
-		puts("tcptune-run " TCPTUNED_VERSION);
+		tcptuned_version_print("tcptune-run");
 		exit(0);
 	case SHOW_HELP:
 		print_help();

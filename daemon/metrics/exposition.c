@@ -578,8 +578,9 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 	struct prom prom = {.out = out};
 
 	print_sample(&prom, "tcptuned_build_info",
-		     "Version of tcptuned, and the kernel that it runs on.", 1, PLAIN, "version",
-		     snap->version, "kernel", snap->kernel_release, NULL);
+		     "Version and commit of tcptuned, and the kernel that it runs on.", 1, PLAIN,
+		     "version", snap->version, "revision", snap->revision, "kernel",
+		     snap->kernel_release, NULL);
 	print_rows(&prom, state, ARRAY_SIZE(state), snap);
 	if (snap->totals_ok) {
 		print_rows(&prom, counters, ARRAY_SIZE(counters), snap);

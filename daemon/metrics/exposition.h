@@ -38,6 +38,7 @@ struct tcptuned_process_stats {
 /* Everything that a scrape shows. */
 struct tcptuned_snapshot {
 	const char *version;
+	const char *revision;
 	const char *kernel_release;
 	tcptuned_policy_namer policy_name;
 	const struct tcptuned_kernel *kernel; /* for policy_name */

@@ -21,6 +21,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/version.h"
 
 struct tcptuned_scrape {
 	struct tcptuned_scrape_options options;
@@ -172,6 +173,7 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret, const struct tcptuned_scra
 	scrape->own_netns.netns = (__u32)netns.st_ino;
 	uname(&scrape->host);
 	scrape->snap.version = TCPTUNED_VERSION;
+	scrape->snap.revision = tcptuned_version_revision;
 	scrape->snap.kernel_release = scrape->host.release;
 	scrape->snap.policy_name = tcptuned_policy_name;
 	scrape->snap.kernel = options->kernel;

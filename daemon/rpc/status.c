@@ -13,6 +13,7 @@
 #include "rpc/json.h"
 #include "tcptuned.skel.h"
 #include "util/array.h"
+#include "util/version.h"
 
 static const struct {
 	const char *name;
@@ -179,6 +180,7 @@ int tcptuned_status_handle(const struct tcptuned_source *source,
 	tcptuned_policy_next(kernel, &key, &policy); /* the default one */
 	object = json_object();
 	set_text(object, "version", TCPTUNED_VERSION);
+	set_text(object, "revision", tcptuned_version_revision);
 	set_number(object, "pid", (__u64)source->daemon);
 	set_number(object, "started_us", source->start_us);
 	json_object_set_new(object, "configuration", configuration_object(source->trouble));

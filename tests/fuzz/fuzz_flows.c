@@ -19,6 +19,7 @@ static const char *name_policy(const struct tcptuned_kernel *kernel, __u32 key, 
 
 static struct tcptuned_snapshot snap = {
 	.version = "0",
+	.revision = "",
 	.kernel_release = "0",
 	.policy_name = name_policy,
 	.flows_ok = true,

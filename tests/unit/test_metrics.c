@@ -76,10 +76,11 @@ static int setup(void **state)
 	snap = calloc(1, sizeof(*snap));
 	assert_non_null(snap);
 	*snap = struct_of(
-		tcptuned_snapshot, .version = "1.2.3", .kernel_release = "6.1.0-test",
-		.policy_name = name_of, .bitcp = true, .reloads = {[true] = 7, [false] = 2},
-		.config_in_force = true, .totals_ok = true, .flows_ok = true, .budget_ok = true,
-		.start_time_us = 1700000000250000, .scrapes = 12, .scrapes_ns = 1500000000,
+		tcptuned_snapshot, .version = "1.2.3", .revision = "0123456789ab",
+		.kernel_release = "6.1.0-test", .policy_name = name_of, .bitcp = true,
+		.reloads = {[true] = 7, [false] = 2}, .config_in_force = true, .totals_ok = true,
+		.flows_ok = true, .budget_ok = true, .start_time_us = 1700000000250000,
+		.scrapes = 12, .scrapes_ns = 1500000000,
 		.adoption = struct_of(tcptuned_adoption, .namespaces = 3, .namespaces_failed = 1,
 				      .namespaces_vanished = 2, .ns = 250000000),
 		.paths = struct_of(tcptuned_path_stats, .ok = true, .known = 11, .expired = 12,

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef TCPTUNED_UTIL_VERSION_H
+#define TCPTUNED_UTIL_VERSION_H
+
+/* The first twelve digits of this build's commit; "": built without git's history. */
+extern const char tcptuned_version_revision[];
+
+/* Print the answer to --version. */
+void tcptuned_version_print(const char *program);
+
+#endif
