@@ -11,6 +11,7 @@ CC         ?= cc
 CLANG      ?= clang
 BPFTOOL    ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
+OBJCOPY    ?= objcopy
 INSTALL    ?= install
 CLANG_FORMAT ?= clang-format
 
@@ -41,7 +42,7 @@ RUN_OBJ    := $(patsubst %.c,%.o,$(filter-out run/main.c run/preload.c,$(wildcar
 LINKEM_OBJ := $(patsubst %.c,%.o,$(filter-out %/main.c,$(wildcard bench/linkem/*.c)))
 SKELETONS  := $(BUILD)/skel/tcptuned.skel.h $(patsubst %,$(BUILD)/skel/cc/%.skel.h,$(foreach c,bitcp cubic_resume,$(c) $(c)_tx_start))
 
-.PHONY: all help man format format-check install uninstall clean FORCE
+.PHONY: all help man dist format format-check install uninstall clean FORCE
 all: $(BUILD)/tcptuned $(BUILD)/tcptunectl $(BUILD)/tcptune-run $(BUILD)/tcptune-preload.so man ## build everything
 
 help: ## list the targets
@@ -112,6 +113,17 @@ $(BUILD)/tcptune-preload.so: $(BUILD)/run/preload.o $(BUILD)/libtcptuned.a
 # --- manual pages and the example configuration, from the tables in the sources -------------------
 man: $(patsubst %.in,$(BUILD)/%,$(wildcard man/*.in)) $(BUILD)/tcptuned.conf
 
+# make dist has made those of its archive, where nothing that is built has to run.
+GENERATED := $(patsubst man/%.in,man/%,$(wildcard man/*.in)) man/tcptuned.conf
+ifneq ($(wildcard man/tcptuned.conf),)
+$(BUILD)/tcptuned.conf: man/tcptuned.conf
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(BUILD)/man/%: man/%
+	@mkdir -p $(@D)
+	cp $< $@
+else
 $(BUILD)/tcptuned.conf: $(BUILD)/tcptuned
 	$(BUILD)/tcptuned --help-config >$@.new && mv $@.new $@
 
@@ -120,6 +132,14 @@ $(BUILD)/man/generate: $(BUILD)/man/generate.o $(BUILD)/librun.a $(BUILD)/libctl
 
 $(BUILD)/man/%: man/%.in $(BUILD)/man/generate
 	$(BUILD)/man/generate <$< >$@.new && mv $@.new $@
+endif
+
+DIST := tcptuned-$(VERSION)
+
+dist: man ## make an archive of the last commit, with what is generated, in $(BUILD)
+	sed 's/@version@/$(VERSION)/' contrib/tcptuned.spec.in >$(BUILD)/tcptuned.spec
+	git archive --prefix=$(DIST)/man/ $(addprefix --add-file=$(BUILD)/,$(GENERATED:man/tcptuned.conf=tcptuned.conf)) \
+		--prefix=$(DIST)/contrib/ --add-file=$(BUILD)/tcptuned.spec --prefix=$(DIST)/ HEAD | gzip -9n >$(BUILD)/$(DIST).tar.gz
 
 # --- install --------------------------------------------------------------------------------------
 INSTALL_PROGRAM = $(INSTALL) -D -m 755
