@@ -136,7 +136,7 @@ case ${1-} in
 build) packages="$build_packages $demo_packages" ;;
 start) packages="$build_packages curl" ;;
 test) packages="$build_packages $demo_packages $test_packages $(grep -hv '^#' \
-	tests/systemd/packages tests/kernels/packages)" ;;
+	tests/systemd/packages tests/kernels/packages tests/debian/packages)" ;;
 *) die "say what to do: setup.sh start, setup.sh test or setup.sh build" ;;
 esac
 if [ "${2-}" = --list ]; then

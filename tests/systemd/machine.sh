@@ -86,10 +86,12 @@ make_debian_tree() { # SUITE PACKAGE...
 	mv "$debian_tree.part" "$debian_tree"
 }
 
-# The tree from which a machine boots.
-machine_tree() {
+# The tree from which a machine boots. Debian 13 has another name for one of the packages.
+machine_tree() { # [SUITE]
+	local suite=${1-bookworm} renamed=
+	[ "$suite" = bookworm ] || renamed='s/^libmicrohttpd12$/&t64/'
 	# shellcheck disable=SC2046
-	find_debian_tree bookworm $(grep -v '^#' "$machine_here/tree-packages") || return
+	find_debian_tree "$suite" $(sed "/^#/d; $renamed" "$machine_here/tree-packages") || return
 	machine_root=$debian_tree
 }
 
