@@ -20,6 +20,7 @@ static const struct ctl_template policy_texts[] = {
 	{"!disabled mode=off", "  mode                off: left to the kernel\n"},
 	{"!disabled mode=observe", "  mode                observe: nothing is changed\n"},
 	{"!disabled mode=tune", "  mode                tune\n"},
+	{"cgroup_missing", "  cgroup              does not exist now\n"},
 	{"counted", "  connections         {connections}\n"},
 	{"policy !mode=off congestion_control", "  congestion control  {congestion_control}\n"},
 	{"policy !mode=off !congestion_control", "  congestion control  left alone\n"},

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,11 +13,13 @@
 #include "config/print.h"
 #include "daemon/daemon.h"
 #include "daemon/detach.h"
+#include "host/cc.h"
 #include "host/cgroup.h"
 #include "host/sysctl.h"
 #include "host/activation.h"
 #include "host/privileges.h"
 #include "kern/loader.h"
+#include "kern/pins.h"
 #include "paths/paths.h"
 #include "policy/ruleset.h"
 #include "rpc/control.h"
@@ -127,6 +130,42 @@ static void print_host_limits(void)
 		log_warning("%s = 0: %s", limits[i].name, limits[i].effect);
 }
 
+static bool is_ours(const char *name)
+{
+	for (int i = 0; i < TCPTUNED_CCS; i++)
+		if (!strcmp(name, tcptuned_pins_cc_name(i)))
+			return true;
+	return false;
+}
+
+static void warn_of_policy(const char *name, const struct tcptuned_policy_config *set)
+{
+	char offered[TCPTUNED_CONGESTION_NAMES];
+	const char *cc = set->congestion_control;
+
+	tcptuned_cc_offered(offered);
+	if (set->cgroup[0] && !tcptuned_cgroup_id(set->cgroup))
+		log_warning("%scgroup: there is no control group %s now, so that the policy has no "
+			    "connection",
+			    name, set->cgroup);
+	if (cc[0] && strcmp(cc, TCPTUNED_CC_AUTO) && !tcptuned_cc_is_offered(offered, cc) &&
+	    !is_ours(cc) && !tcptuned_cc_is_module(cc))
+		log_warning("%scongestion_control: this kernel has no %s now; it offers%s", name,
+			    cc, offered);
+}
+
+/* What the configuration names, and does not exist now. It may exist later. */
+static void print_absent(const struct tcptuned_config *config)
+{
+	char name[TCPTUNED_POLICY_NAME_MAX + 16];
+
+	warn_of_policy("policy.", &config->policy);
+	for (size_t i = 0; i < config->policies_len; i++) {
+		snprintf(name, sizeof(name), "policy %s.", config->policies[i].name);
+		warn_of_policy(name, &config->policies[i].set);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct tcptuned_error err = {0};
@@ -157,6 +196,7 @@ int main(int argc, char **argv)
 		error = check(&config, false, &err);
 		if (!error) {
 			tcptuned_config_print(&config, stdout);
+			print_absent(&config);
 			print_host_limits();
 		}
 		return finish(error, &err);

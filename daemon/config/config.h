@@ -26,10 +26,17 @@
 /* congestion_control = auto (bpf/cc_auto.h); no congestion control has this name. */
 #define TCPTUNED_CC_AUTO "auto"
 
-/* Both inclusive; 0 to 0: any. */
-struct tcptuned_ports {
+/* Both inclusive. */
+struct tcptuned_port_range {
 	uint16_t low;
 	uint16_t high;
+};
+
+#define TCPTUNED_PORT_RANGES_MAX 8
+
+struct tcptuned_ports {
+	uint32_t len; /* 0: any port */
+	struct tcptuned_port_range list[TCPTUNED_PORT_RANGES_MAX];
 };
 
 /* A [policy] or [policy NAME] section. Only the latter has the conditions. */

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,19 +297,40 @@ static double size_factor(const char *unit)
 	return 0;
 }
 
+/* The same of a time in seconds. */
+static double time_factor(const char *unit)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(unit + strspn(unit, " \t"), units[i].unit))
+			return units[i].seconds;
+	return 0;
+}
+
+static bool is_time(const struct tcptuned_key *key)
+{
+	return key->unit && !strcmp(key->unit, "seconds");
+}
+
 static const char *parse_integer(const struct tcptuned_key *key, const char *text, void *value,
 				 char *buffer)
 {
 	const char *problem;
-	double number;
+	double number, factor;
 	char *end;
 
 	number = (double)strtoll(text, &end, 10);
-	if (end == text || (*end && key->type != KEY_SIZE))
+	if (end == text || (*end && key->type != KEY_SIZE && !is_time(key)))
 		return key->type == KEY_SIZE ? "is not a size" : "is not a whole number";
-	if (!size_factor(end))
-		return "is not a whole number of bytes, K, M or G";
-	number *= size_factor(end);
+	factor = is_time(key) ? time_factor(end) : size_factor(end);
+	if (!factor)
+		return is_time(key) ? "is not a whole number of seconds, m, h or d"
+				    : "is not a whole number of bytes, K, M or G";
+	number *= factor;
 	problem = check_range(key, number);
 	if (!problem)
 		set_number(key, value, (uint64_t)number);
@@ -326,8 +348,11 @@ static const char *parse_fraction(const struct tcptuned_key *key, const char *te
 
 	number = strtod(text, &end);
 	/* strtod() also accepts exponents, hexadecimal digits and nan. */
-	if (end == text || *end || text[strspn(text, "+-.0123456789")])
+	if (end == text || end != text + strspn(text, "+-.0123456789") ||
+	    (*end && strcmp(end, "%")))
 		return "is not a decimal number";
+	if (*end)
+		number /= 100;
 	problem = check_range(key, number * (double)FRACTION_ONE);
 	if (problem)
 		return problem;
@@ -342,22 +367,52 @@ static const char *parse_prefixes(const struct tcptuned_key *key, const char *te
 	return tcptuned_prefixes_add(value, text, buffer, KEY_TEXT) ? buffer : NULL;
 }
 
-static const char *parse_ports(const struct tcptuned_key *key, const char *text, void *value,
-			       char *buffer)
+/* A port, a range of them, or a service of /etc/services. */
+static const char *parse_range(const char *text, struct tcptuned_port_range *ret)
 {
-	struct tcptuned_ports *ports = value;
+	const struct servent *service;
 	unsigned long low, high;
 	char *end;
 
+	if (!isdigit((unsigned char)*text)) {
+		service = getservbyname(text, "tcp");
+		if (!service)
+			return "is neither a port, a range of ports nor a service of /etc/services";
+		ret->low = ret->high = ntohs((uint16_t)service->s_port);
+		return NULL;
+	}
 	low = high = strtoul(text, &end, 10);
 	if (*end == '-' && isdigit((unsigned char)end[1]))
 		high = strtoul(end + 1, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end)
+	if (*end)
 		return "is neither a port nor a range of ports";
 	if (!low || high > UINT16_MAX || low > high)
 		return "is not from 1 to 65535, the lower one first";
-	ports->low = (uint16_t)low;
-	ports->high = (uint16_t)high;
+	ret->low = (uint16_t)low;
+	ret->high = (uint16_t)high;
+	return NULL;
+}
+
+static const char *parse_ports(const struct tcptuned_key *key, const char *text, void *value,
+			       char *buffer)
+{
+	struct tcptuned_ports ports = {0};
+	char *rest = buffer, *word;
+
+	if (snprintf(buffer, KEY_TEXT, "%s", text) >= KEY_TEXT)
+		return "is too long";
+	while ((word = strsep(&rest, ","))) {
+		const char *problem;
+
+		if (ports.len == TCPTUNED_PORT_RANGES_MAX)
+			return "has more than eight ports or ranges";
+		word += strspn(word, " \t");
+		word[strcspn(word, " \t")] = '\0';
+		problem = parse_range(word, &ports.list[ports.len++]);
+		if (problem)
+			return problem;
+	}
+	memcpy(value, &ports, sizeof(ports));
 	return NULL;
 }
 
@@ -413,6 +468,16 @@ const char *tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 
 /* ---- formatting ------------------------------------------------------------------------ */
 
+__attribute__((format(printf, 2, 3))) static void append(char *ret, const char *format, ...)
+{
+	size_t used = strlen(ret);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(ret + used, KEY_TEXT - used, format, args);
+	va_end(args);
+}
+
 static void format_size(uint64_t bytes, char *ret)
 {
 	static const char *const suffixes[] = {"", "K", "M", "G"};
@@ -448,6 +513,17 @@ static void format_number(const struct tcptuned_key *key, uint64_t number, char 
 		snprintf(ret, KEY_TEXT, "%ju", (uintmax_t)number);
 }
 
+static void format_ports(const struct tcptuned_ports *ports, char *ret)
+{
+	*ret = '\0';
+	for (uint32_t i = 0; i < ports->len; i++) {
+		const struct tcptuned_port_range *range = &ports->list[i];
+
+		append(ret, range->low == range->high ? "%s%u" : "%s%u-%u", i ? ", " : "",
+		       range->low, range->high);
+	}
+}
+
 /* True if the special word stands for this value. */
 static bool is_special(const struct tcptuned_key *key, const void *value)
 {
@@ -456,14 +532,13 @@ static bool is_special(const struct tcptuned_key *key, const void *value)
 	if (key->type == KEY_PREFIXES)
 		return !((const struct tcptuned_prefixes *)value)->len;
 	if (key->type == KEY_PORTS)
-		return !((const struct tcptuned_ports *)value)->low;
+		return !((const struct tcptuned_ports *)value)->len;
 	return is_text(key) ? !*(const char *)value : !tcptuned_field(value, 0, key->size);
 }
 
 void tcptuned_key_format(const struct tcptuned_key *key, const void *values, char *ret)
 {
 	const void *value = (const char *)values + key->offset;
-	const struct tcptuned_ports *ports = value;
 
 	if (is_special(key, value))
 		snprintf(ret, KEY_TEXT, "%s", key->special);
@@ -472,22 +547,11 @@ void tcptuned_key_format(const struct tcptuned_key *key, const void *values, cha
 	else if (key->type == KEY_PREFIXES)
 		tcptuned_prefixes_format(value, ret, KEY_TEXT);
 	else if (key->type == KEY_PORTS)
-		snprintf(ret, KEY_TEXT, ports->low == ports->high ? "%u" : "%u-%u", ports->low,
-			 ports->high);
+		format_ports(value, ret);
 	else if (key->word && tcptuned_field(value, 0, key->size) == key->word_value)
 		snprintf(ret, KEY_TEXT, "%s", key->word);
 	else
 		format_number(key, tcptuned_field(value, 0, key->size), ret);
-}
-
-__attribute__((format(printf, 2, 3))) static void append(char *ret, const char *format, ...)
-{
-	size_t used = strlen(ret);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(ret + used, KEY_TEXT - used, format, args);
-	va_end(args);
 }
 
 /* Append @names, with @last between the last two, and else commas. */
@@ -520,7 +584,9 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 		[KEY_NAME] = "a name",
 		[KEY_ADDRESS] = "a numeric IPv4 or IPv6 address",
 		[KEY_PREFIXES] = "prefixes of IPv4 or IPv6, as 192.0.2.0/24, separated by commas",
-		[KEY_PORTS] = "a port, or a range of ports as 8000-8080, from 1 to 65535",
+		[KEY_PORTS] =
+			"ports from 1 to 65535, ranges as 8000-8080 or names of services, separated "
+			"by commas",
 	};
 	char lowest[KEY_TEXT], highest[KEY_TEXT];
 
@@ -538,6 +604,8 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret)
 	}
 	if (key->type == KEY_SIZE)
 		append(ret, " (K, M, G: powers of 1024)");
+	if (is_time(key))
+		append(ret, " (m, h, d: minutes, hours, days)");
 	if (key->word)
 		append(ret, ", %s or %s", key->word, key->special);
 	else if (key->special)

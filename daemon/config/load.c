@@ -477,12 +477,28 @@ static int read_prefixes(struct loading *l, struct tcptuned_named_policy *policy
 	return 0;
 }
 
+/* As ls and systemd-cgls show it: no control group has such a path below the root. */
+static int check_cgroup(struct loading *l, const struct tcptuned_named_policy *policy)
+{
+	static const char *const mounts[] = {"/sys/fs/cgroup/unified/", "/sys/fs/cgroup/"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++)
+		if (!strncmp(policy->set.cgroup, mounts[i], strlen(mounts[i])))
+			return FAIL_LOADING(l, EINVAL,
+					    "%s: policy %s.cgroup: it starts with the mount point "
+					    "of the control groups; write %s",
+					    policy->origin[key_index(NAMED_POLICY, "cgroup")],
+					    policy->name,
+					    policy->set.cgroup + strlen(mounts[i]) - 1);
+	return 0;
+}
+
 static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy)
 {
 	const struct tcptuned_policy_config *set = &policy->set;
 
 	if (!set->destination.len && !set->destination_file[0] && !set->source.len &&
-	    !set->local_port.low && !set->remote_port.low && !set->cgroup[0])
+	    !set->local_port.len && !set->remote_port.len && !set->cgroup[0])
 		return FAIL_LOADING(
 			l, EINVAL,
 			"%s: policy %s: it does not say which connections it is for; "
@@ -490,7 +506,7 @@ static int finish_policy(struct loading *l, struct tcptuned_named_policy *policy
 			"keys to [policy], which has all other connections",
 			policy->where, policy->name);
 	inherit(&l->config, policy);
-	return read_prefixes(l, policy);
+	return check_cgroup(l, policy) ?: read_prefixes(l, policy);
 }
 
 /* ---- the whole ------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 
 #include <tcptuned/abi/policy.h>
 
@@ -29,6 +30,22 @@ bool tcptuned_cc_is_offered(const char *offered, const char *name)
 
 	snprintf(word, sizeof(word), " %s ", name);
 	return strstr(offered, word);
+}
+
+bool tcptuned_cc_is_module(const char *name)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[128], module[TCPTUNED_CC_NAME_MAX + 16], line[512];
+	struct utsname host;
+	bool found = false;
+
+	uname(&host);
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", host.release);
+	snprintf(module, sizeof(module), "/tcp_%s.ko", name);
+	file = fopen(path, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = strstr(line, module);
+	return found;
 }
 
 bool tcptuned_cc_is_chosen(const char *name)

@@ -19,14 +19,28 @@ static void add_condition(FILE *out, const char *what, const char *value)
 	fprintf(out, "%s%s %s", ftell(out) ? ", " : "", what, value);
 }
 
-static void add_ports(FILE *out, const char *what, unsigned int low, unsigned int high)
+static void print_range(FILE *out, unsigned int low, unsigned int high)
 {
-	char value[16];
+	fprintf(out, low == high ? "%u" : "%u-%u", low, high);
+}
 
-	if (low == TCPTUNED_ANY_PORT_LOW && (high == TCPTUNED_ANY_PORT_HIGH || !high))
+static void add_range(FILE *out, const char *what, unsigned int low, unsigned int high)
+{
+	if (low == TCPTUNED_ANY_PORT_LOW && high == TCPTUNED_ANY_PORT_HIGH)
 		return;
-	snprintf(value, sizeof(value), low == high ? "%u" : "%u-%u", low, high);
-	add_condition(out, what, value);
+	add_condition(out, what, "");
+	print_range(out, low, high);
+}
+
+static void add_ports(FILE *out, const char *what, const struct tcptuned_ports *ports)
+{
+	for (uint32_t i = 0; i < ports->len; i++) {
+		if (i)
+			fputs(" or ", out);
+		else
+			add_condition(out, what, "");
+		print_range(out, ports->list[i].low, ports->list[i].high);
+	}
 }
 
 /* Append the first @length bits of @address, unless that is every address of both families. */
@@ -58,8 +72,8 @@ char *tcptuned_describe_rule(const struct tcptuned_rule *rule, const __u8 remote
 		   rule->flags & TCPTUNED_RULE_DESTINATION_NOT_IPV4);
 	add_prefix(out, "source", rule->source, rule->source_length,
 		   rule->flags & TCPTUNED_RULE_SOURCE_NOT_IPV4);
-	add_ports(out, "local port", rule->local_low, rule->local_high);
-	add_ports(out, "remote port", rule->remote_low, rule->remote_high);
+	add_range(out, "local port", rule->local_low, rule->local_high);
+	add_range(out, "remote port", rule->remote_low, rule->remote_high);
 	snprintf(number, sizeof(number), "of id %llu", (unsigned long long)rule->cgroup);
 	if (rule->flags & TCPTUNED_RULE_CGROUP)
 		add_condition(out, "cgroup", cgroup ? cgroup : number);
@@ -93,8 +107,8 @@ char *tcptuned_describe_conditions(const struct tcptuned_named_policy *named)
 			fprintf(out, " (%zu prefixes)", named->from_file.len);
 		}
 		add_prefixes(out, "source", &set->source);
-		add_ports(out, "local port", set->local_port.low, set->local_port.high);
-		add_ports(out, "remote port", set->remote_port.low, set->remote_port.high);
+		add_ports(out, "local port", &set->local_port);
+		add_ports(out, "remote port", &set->remote_port);
 		if (set->cgroup[0])
 			add_condition(out, "cgroup", set->cgroup);
 	}

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "util/cleanup.h"
 
@@ -22,20 +23,39 @@ static const struct tcptuned_named_policy *conditions(const struct tcptuned_poli
 	return policy->named ? policy->named : &none;
 }
 
-/* ---- items: one for each pair of a policy's prefixes ------------------------------------ */
+/* ---- items: one for each combination of a policy's prefixes and ports -------------------- */
 
 struct item {
 	const struct tcptuned_prefix *destination;
 	const struct tcptuned_prefix *source;
+	struct tcptuned_port_range local, remote;
 	const struct tcptuned_policy_source *policy;
 	unsigned int place; /* of the policy, in the order of the file; 0: the default policy */
 	unsigned int depth; /* of its cgroup, levels below the root; 0: any */
-	__u64 ports;	    /* number of pairs of ports that match */
+	__u64 ports;	    /* number of pairs of ports for which the policy is */
 };
 
+static size_t count_ranges(const struct tcptuned_ports *ports)
+{
+	return ports->len ? ports->len : 1;
+}
+
+static struct tcptuned_port_range range(const struct tcptuned_ports *ports, size_t i)
+{
+	static const struct tcptuned_port_range any = {TCPTUNED_ANY_PORT_LOW,
+						       TCPTUNED_ANY_PORT_HIGH};
+
+	return ports->len ? ports->list[i] : any;
+}
+
+/* Ports of two ranges count twice, but no list counts more than all ports. */
 static __u64 count_ports(const struct tcptuned_ports *ports)
 {
-	return ports->low ? (__u64)ports->high - ports->low + 1 : 65536;
+	__u64 n = 0;
+
+	for (size_t i = 0; i < count_ranges(ports); i++)
+		n += (__u64)range(ports, i).high - range(ports, i).low + 1;
+	return MIN(n, 65536);
 }
 
 static unsigned int depth_of(const char *cgroup)
@@ -56,7 +76,8 @@ static size_t count_items(const struct tcptuned_policy_source *policy)
 
 	if (is_disabled(policy) || (!destinations && named->set.destination_file[0]))
 		return 0;
-	return (destinations ? destinations : 1) * (sources ? sources : 1);
+	return (destinations ? destinations : 1) * (sources ? sources : 1) *
+	       count_ranges(&named->set.local_port) * count_ranges(&named->set.remote_port);
 }
 
 /* The destinations of a policy are its own, then those of its file. */
@@ -76,17 +97,24 @@ static size_t add_items(struct item *items, const struct tcptuned_policy_source 
 	const struct tcptuned_named_policy *named = conditions(policy);
 	const struct tcptuned_prefixes *sources = &named->set.source;
 	size_t n = count_items(policy), len = sources->len ? sources->len : 1;
+	size_t locals = count_ranges(&named->set.local_port);
+	size_t remotes = count_ranges(&named->set.remote_port);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		size_t pair = i / remotes / locals; /* of prefixes */
+
 		items[i] = (struct item){
-			.destination = destination(named, i / len),
-			.source = sources->len ? &sources->list[i % len] : &everywhere,
+			.destination = destination(named, pair / len),
+			.source = sources->len ? &sources->list[pair % len] : &everywhere,
+			.local = range(&named->set.local_port, i / remotes % locals),
+			.remote = range(&named->set.remote_port, i % remotes),
 			.policy = policy,
 			.place = place,
 			.depth = depth_of(named->set.cgroup),
 			.ports = count_ports(&named->set.local_port) *
 				 count_ports(&named->set.remote_port),
 		};
+	}
 	return n;
 }
 
@@ -112,7 +140,9 @@ static int compare_items(const void *left, const void *right)
 	order = order ?: compare(b->depth, a->depth);
 	/* The default policy comes last: 0 - 1 is the largest number. */
 	order = order ?: compare(a->place - 1, b->place - 1);
-	return order ?: memcmp(a->source->address, b->source->address, 16);
+	order = order ?: memcmp(a->source->address, b->source->address, 16);
+	order = order ?: memcmp(&a->local, &b->local, sizeof(a->local));
+	return order ?: memcmp(&a->remote, &b->remote, sizeof(a->remote));
 }
 
 /* A prefix that a policy contains twice makes one rule. The items are sorted. */
@@ -128,23 +158,19 @@ static size_t drop_duplicates(struct item *items, size_t len)
 
 /* ---- rules and entries ------------------------------------------------------------------ */
 
-static void set_ports(const struct tcptuned_ports *ports, __u16 *low, __u16 *high)
-{
-	*low = ports->low ? ports->low : TCPTUNED_ANY_PORT_LOW;
-	*high = ports->low ? ports->high : TCPTUNED_ANY_PORT_HIGH;
-}
-
 /* A rule that matches every connection, but for the conditions that a listener knows. */
 static struct tcptuned_rule make_local_rule(const struct tcptuned_policy_source *policy,
-					    __u32 generation, size_t place)
+					    __u32 generation, size_t place,
+					    struct tcptuned_port_range local)
 {
 	const struct tcptuned_policy_config *set = &conditions(policy)->set;
 	struct tcptuned_rule rule = {
 		.policy = TCPTUNED_POLICY_ID(generation, (__u32)place),
+		.local_low = local.low,
+		.local_high = local.high,
 		.remote_high = TCPTUNED_ANY_PORT_HIGH,
 	};
 
-	set_ports(&set->local_port, &rule.local_low, &rule.local_high);
 	if (set->cgroup[0]) {
 		rule.flags |= TCPTUNED_RULE_CGROUP;
 		rule.cgroup = policy->cgroup;
@@ -160,8 +186,8 @@ static bool not_ipv4(const struct tcptuned_prefix *prefix)
 
 static struct tcptuned_rule make_rule(const struct item *item, __u32 generation)
 {
-	const struct tcptuned_ports *remote_port = &conditions(item->policy)->set.remote_port;
-	struct tcptuned_rule rule = make_local_rule(item->policy, generation, item->place);
+	struct tcptuned_rule rule =
+		make_local_rule(item->policy, generation, item->place, item->local);
 
 	rule.source_length = item->source->length;
 	rule.destination_length = item->destination->length;
@@ -172,7 +198,8 @@ static struct tcptuned_rule make_rule(const struct item *item, __u32 generation)
 		rule.flags |= TCPTUNED_RULE_DESTINATION_NOT_IPV4;
 	if (not_ipv4(item->source))
 		rule.flags |= TCPTUNED_RULE_SOURCE_NOT_IPV4;
-	set_ports(remote_port, &rule.remote_low, &rule.remote_high);
+	rule.remote_low = item->remote.low;
+	rule.remote_high = item->remote.high;
 	return rule;
 }
 
@@ -244,7 +271,7 @@ static int make_rules(const struct item *items, size_t len, __u32 array,
 /* ---- what is known before the connection is --------------------------------------------- */
 
 /*
- * Add one rule for each policy that leaves SO_RCVBUF (@receive), or else SO_SNDBUF, to the
+ * Add the rules of each policy that leaves SO_RCVBUF (@receive), or else SO_SNDBUF, to the
  * application; returns where the first one is.
  */
 static __u32 make_honouring_rules(const struct tcptuned_policy_source *policies, size_t len,
@@ -254,14 +281,18 @@ static __u32 make_honouring_rules(const struct tcptuned_policy_source *policies,
 	struct tcptuned_rule *rules = &ret->rules[first];
 
 	for (size_t i = 0; i < len; i++) {
+		const struct tcptuned_ports *local = &conditions(&policies[i])->set.local_port;
 		const struct tcptuned_policy *record = &policies[i].record;
 		bool overrides = receive ? record->override_rcvbuf : record->override_sndbuf;
 
 		if (is_disabled(&policies[i]) || (record->mode == TCPTUNED_TUNE && overrides))
 			continue;
-		rules[n] = make_local_rule(&policies[i], ret->generation, i);
-		rules[n].next = first + n + 1;
-		n++;
+		for (size_t j = 0; j < count_ranges(local); j++) {
+			rules[n] =
+				make_local_rule(&policies[i], ret->generation, i, range(local, j));
+			rules[n].next = first + n + 1;
+			n++;
+		}
 	}
 	if (!n)
 		return TCPTUNED_RULE_NONE;
@@ -309,21 +340,24 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 			     struct tcptuned_error *err)
 {
 	_cleanup_free_ struct item *items = NULL;
-	size_t all = 0, n = 0;
+	size_t all = 0, locals = 0, n = 0;
 	int error;
 
 	memset(ret, 0, sizeof(*ret));
-	for (size_t i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++) {
 		all += count_items(&policies[i]);
+		locals += count_ranges(&conditions(&policies[i])->set.local_port);
+	}
 	if (all > TCPTUNED_RULES_MAX)
-		return FAIL(err, E2BIG, CONFIG,
-			    "policies: their prefixes make %zu rules, one for each pair "
-			    "of a policy's destination and source; there may be %u: name "
-			    "fewer or larger prefixes in destination, destination_file "
-			    "or source of the policies that have many of both",
-			    all, TCPTUNED_RULES_MAX);
+		return FAIL(
+			err, E2BIG, CONFIG,
+			"policies: their prefixes and ports make %zu rules, one for each combination "
+			"of a policy's destination, source and ports; there may be %u: name "
+			"fewer or larger prefixes in destination, destination_file "
+			"or source of the policies that have many of both",
+			all, TCPTUNED_RULES_MAX);
 	items = calloc(all, sizeof(*items));
-	ret->rules = calloc(1 + all + 2 * len, sizeof(*ret->rules));
+	ret->rules = calloc(1 + all + 2 * locals, sizeof(*ret->rules));
 	ret->entries = calloc(all, sizeof(*ret->entries));
 	if (!items || !ret->rules || !ret->entries) {
 		tcptuned_ruleset_free(ret);

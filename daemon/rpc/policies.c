@@ -77,6 +77,7 @@ int tcptuned_policies_handle(const struct tcptuned_source *source,
 			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err)
 {
+	const struct tcptuned_named_policy *section;
 	json_t *array, *counts, *count, *object;
 	struct tcptuned_policy policy;
 	struct tcptuned_flows flows;
@@ -91,7 +92,10 @@ int tcptuned_policies_handle(const struct tcptuned_source *source,
 	counts = count_connections(source, &flows);
 	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
 		object = policy_object(policy.name, key, &policy);
-		set_rule(object, tcptuned_describe_conditions(find_section(source, key)));
+		section = find_section(source, key);
+		set_rule(object, tcptuned_describe_conditions(section));
+		if (section && section->set.cgroup[0] && !tcptuned_cgroup_id(section->set.cgroup))
+			json_object_set_new(object, "cgroup_missing", json_true());
 		count = json_object_get(counts, policy.name);
 		set_number(object, "connections", (__u64)json_integer_value(count));
 		json_array_append_new(array, object);

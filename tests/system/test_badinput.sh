@@ -30,6 +30,7 @@ refused_config() { # LINE PATTERN TEXT
 test_command_line_and_configuration() {
 	refused_config 3 "metrics.port: .*it takes " "# one\n[metrics]\nport = http\n"
 	refused_config 2 "policy web.destination: .*it takes " "[policy web]\ndestination = 10.0.0.1/8\n"
+	refused_config 2 "policy web.cgroup: .*; write /a.slice" "[policy web]\ncgroup = /sys/fs/cgroup/a.slice\n"
 	refused 2 "did you mean --foreground\?" "$TEST_BUILD/tcptuned" --forground
 	refused 2 "write --config=FILE" "$TEST_BUILD/tcptuned" --config
 	refused 2 "takes options only" "$TEST_BUILD/tcptuned" start
@@ -151,6 +152,21 @@ test_what_the_configuration_names_is_missing() {
 	$check --set=tcptuned.cgroup="$TEST_CGROUP/group" --set=control.group=root >/dev/null
 	awk '$3 == "cgroup2" { print $2 }' /proc/self/mounts | tac | xargs -n 1 umount -l
 	refused 4 "mount -t cgroup2" tcptuned_here --set=tcptuned.cgroup=auto
+}
+
+# What may exist later is a warning.
+test_what_policies_name_is_missing_now() {
+	configure "[policy web]\ncgroup = /no.such.slice\n[policy far]\nlocal_port = 1\ncongestion_control = bbrr\n
+		[policy here]\ncgroup = /\ncongestion_control = reno\n[policy ours]\nlocal_port = 2\ncongestion_control = bitcp"
+	"$TEST_BUILD/tcptuned" --check-config --config="$TEST_DIR/my.conf" 2>"$TEST_DIR/said" >/dev/null
+	expect_match "$(<"$TEST_DIR/said")" 'warning: policy web.cgroup: there is no control group /no.such.slice now' "a group"
+	expect_match "$(<"$TEST_DIR/said")" 'warning: policy far.congestion_control: this kernel has no bbrr now; it offers .*reno' \
+		"a congestion control"
+	expect_eq "$(grep -c 'warning: policy' "$TEST_DIR/said")" 2 "warnings of policies"
+	tcptuned_start --config="$TEST_DIR/my.conf"
+	expect_eq "$(ctl_json '[.policies[] | select(.cgroup_missing).policy]' policy list)" \
+		'["web"]' "policies of groups that do not exist"
+	expect_match "$(ctl policy list)" 'cgroup  *does not exist now' "the same for people"
 }
 
 # With a lock of its own a second instance would still have the same pins.

@@ -206,13 +206,13 @@ static const struct {
 	{"policy web", "destination", ",", "has no prefix"},
 	{"policy web", "destination_file", "prefixes", "absolute"},
 	{"policy web", "source", "::1/0", "write ::/0"},
-	{"policy web", "local_port", "http|0", "1 to 65535"},
-	{"policy web", "remote_port", "1-65536", "1 to 65535"},
+	{"policy web", "local_port", "no-such-service|0|80,|1,2,3,4,5,6,7,8,9", "from 1 to 65535"},
+	{"policy web", "remote_port", "1-65536|80,90-80", "1 to 65535"},
 	{"policy web", "cgroup", "system.slice", "absolute path"},
-	{"bitcp", "beta", "1/8|0", "from 0.001 to 0.5"},
+	{"bitcp", "beta", "1/8|0|60%|1e1%", "from 0.001 to 0.5"},
 	{"memory", "budget", "half|1025G|17179869185G", "a size in bytes from 1M to 1024G"},
 	{"paths", "remember", "all", "yes or no"},
-	{"paths", "expire_s", "1d|59", "of seconds from 60"},
+	{"paths", "expire_s", "1w|59|1.5h", "(m, h, d: minutes, hours, days)"},
 	{"paths", "streams", "maybe", "yes or no"},
 	{"metrics", "enabled", "yess", "yes or no"},
 	{"metrics", "address", "localhost|[::1]", "numeric IPv4"},
@@ -375,7 +375,7 @@ TEST(named_inherits)
 
 	load("[policy web]\nlocal_port = 443\ncongestion_control = cubic\n"
 	     "[policy]\nreceive_window_max = 8M\nmode = observe\n"
-	     "[policy far-away_1]\nremote_port = 8000-8080\nmode = tune\n"
+	     "[policy far-away_1]\nremote_port = 22 , 8000-8080\nmode = tune\n"
 	     "cgroup = /a/b c\nsend_window_max = 1M\n");
 	assert_int_equal(config.policies_len, 2);
 	web = &named("web")->set;
@@ -386,11 +386,14 @@ TEST(named_inherits)
 	assert_int_equal(far->receive_window_max_bytes, 8 << 20);
 	assert_string_equal(web->congestion_control, "cubic");
 	assert_string_equal(far->congestion_control, TCPTUNED_CC_AUTO);
-	assert_int_equal(web->local_port.low, 443);
-	assert_int_equal(web->local_port.high, 443);
-	assert_int_equal(web->remote_port.low, 0);
-	assert_int_equal(far->remote_port.low, 8000);
-	assert_int_equal(far->remote_port.high, 8080);
+	assert_int_equal(web->local_port.len, 1);
+	assert_int_equal(web->local_port.list[0].low, 443);
+	assert_int_equal(web->local_port.list[0].high, 443);
+	assert_int_equal(web->remote_port.len, 0);
+	assert_int_equal(far->remote_port.len, 2);
+	assert_int_equal(far->remote_port.list[0].low, 22);
+	assert_int_equal(far->remote_port.list[1].low, 8000);
+	assert_int_equal(far->remote_port.list[1].high, 8080);
 	assert_string_equal(far->cgroup, "/a/b c");
 	assert_string_equal(web->cgroup, "");
 	assert_int_equal(far->send_window_max_bytes, 1 << 20);
@@ -464,7 +467,7 @@ TEST(too_many_policies)
 	load(text);
 	assert_int_equal(config.policies_len, 256);
 	assert_string_equal(config.policies[255].name, "p256");
-	assert_int_equal(config.policies[255].set.local_port.low, 256);
+	assert_int_equal(config.policies[255].set.local_port.list[0].low, 256);
 	tcptuned_config_free(&config);
 }
 
@@ -657,7 +660,7 @@ TEST(print_reads_back)
 		       0);
 	for (int i = 0; i < 100; i++)
 		end += sprintf(end, "destination = 2001:db8:%x:ffff:ffff::/80\n", i + 4096);
-	strcpy(end, "source = 10.0.0.0/8, ::1\nlocal_port = 80\nremote_port = 1-1023\n"
+	strcpy(end, "source = 10.0.0.0/8, ::1\nlocal_port = 80, 443\nremote_port = 1-1023\n"
 		    "cgroup = /x/y\n[policy b]\ncgroup = /\nmode = observe\n");
 	load(text);
 	before = config;

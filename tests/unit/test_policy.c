@@ -4,6 +4,7 @@
  * a plain comparison of all policies with all of their conditions gives.
  */
 #include <arpa/inet.h>
+#include <sys/param.h>
 
 #include "test.h"
 #include "policy/ruleset.h"
@@ -156,6 +157,11 @@ TEST(empty_file)
 	assert_int_equal(rules.rules_len, 1 + 2); /* a prefix that is given twice makes one rule */
 }
 
+static struct tcptuned_ports ports_of(uint16_t low, uint16_t high)
+{
+	return (struct tcptuned_ports){1, {{low, high}}};
+}
+
 /* True if a rule of the chain says that a request on a listener is honoured. */
 static bool is_honoured_at(__u32 first, unsigned int port, __u64 cgroup)
 {
@@ -196,13 +202,13 @@ TEST(buffer_requests)
 	/* Only a policy that may apply to the listener decides for its connections. */
 	begin(NULL);
 	off = more("off");
-	off->local_port = (struct tcptuned_ports){22, 22};
-	off->remote_port = (struct tcptuned_ports){5, 6};
+	off->local_port = ports_of(22, 22);
+	off->remote_port = ports_of(5, 6);
 	add(&off->destination, "10.0.0.0/8");
 	add(&off->source, "192.0.2.1");
 	strcpy(more("sender")->cgroup, "/x");
 	set.sources[2].cgroup = 2;
-	more("watch")->local_port = (struct tcptuned_ports){80, 90};
+	more("watch")->local_port = (struct tcptuned_ports){2, {{70, 70}, {80, 90}}};
 	set.sources[1].record.mode = TCPTUNED_OFF;
 	set.sources[2].record.override_sndbuf = 0;
 	strcpy(set.sources[2].record.congestion_control, "cubic");
@@ -214,7 +220,9 @@ TEST(buffer_requests)
 						TCPTUNED_SNDBUF_OBSERVED | TCPTUNED_ANY_MANAGES |
 						TCPTUNED_AT_ESTABLISHED);
 	assert_true(is_honoured_at(m->honour_rcvbuf, 22, 0));
+	assert_true(is_honoured_at(m->honour_rcvbuf, 70, 0));
 	assert_true(is_honoured_at(m->honour_rcvbuf, 85, 0));
+	assert_false(is_honoured_at(m->honour_rcvbuf, 75, 0));
 	assert_false(is_honoured_at(m->honour_rcvbuf, 443, 2));
 	assert_true(is_honoured_at(m->honour_sndbuf, 443, 2));
 	assert_false(is_honoured_at(m->honour_sndbuf, 443, 8));
@@ -247,12 +255,20 @@ static int longest(const struct tcptuned_prefixes *prefixes, const __u8 *to)
 
 static bool in_ports(const struct tcptuned_ports *ports, unsigned int port)
 {
-	return !ports->low || (port >= ports->low && port <= ports->high);
+	bool in = !ports->len;
+
+	for (uint32_t i = 0; i < ports->len; i++)
+		in |= port >= ports->list[i].low && port <= ports->list[i].high;
+	return in;
 }
 
 static uint64_t count_ports(const struct tcptuned_ports *ports)
 {
-	return ports->low ? ports->high - ports->low + 1u : 65536;
+	uint64_t n = ports->len ? 0 : 65536;
+
+	for (uint32_t i = 0; i < ports->len; i++)
+		n += ports->list[i].high - ports->list[i].low + 1u;
+	return MIN(n, 65536);
 }
 
 /* Returns how specific the policy is, the first condition first; false: no match. */
@@ -328,8 +344,12 @@ static void random_ports(struct tcptuned_ports *ports)
 {
 	if (random() % 3)
 		return;
-	ports->low = (uint16_t)(random() % 4 + 1);
-	ports->high = random() % 4 ? (uint16_t)(ports->low + random() % 3) : 65535;
+	for (ports->len = 0; ports->len < 1 + (random() % 4 == 0); ports->len++) {
+		struct tcptuned_port_range *range = &ports->list[ports->len];
+
+		range->low = (uint16_t)(random() % 4 + 1);
+		range->high = random() % 4 ? (uint16_t)(range->low + random() % 3) : 65535;
+	}
 }
 
 static void random_set(void)
@@ -408,8 +428,8 @@ TEST(words)
 	all = more("all");
 	add(&all->destination, "10.1.0.0/16");
 	add(&all->source, "192.0.2.0/24");
-	all->local_port = (struct tcptuned_ports){8000, 8080};
-	all->remote_port = (struct tcptuned_ports){443, 443};
+	all->local_port = ports_of(8000, 8080);
+	all->remote_port = ports_of(443, 443);
 	strcpy(all->cgroup, "/a/b");
 	set.sources[1].cgroup = 3;
 	six = more("six");
@@ -426,6 +446,9 @@ TEST(words)
 	assert_conditions(NULL, "every connection");
 	assert_conditions(&set.named[0], ALL_BUT_CGROUP "/a/b");
 	assert_conditions(&set.named[1], "destination 2001:db8::/32, ::/0");
+	all->remote_port = (struct tcptuned_ports){2, {{443, 443}, {8000, 8080}}};
+	assert_conditions(&set.named[0], "destination 10.1.0.0/16, source 192.0.2.0/24, local port "
+					 "8000-8080, remote port 443 or 8000-8080, cgroup /a/b");
 	add_many(&six->destination, 100);
 	strcpy(six->destination_file, "/etc/more");
 	add(&set.named[1].from_file, "192.0.2.0/24");
@@ -477,5 +500,5 @@ TEST(too_much)
 	compile(0);
 	add_many(&p->destination, 300);
 	assert_int_equal(tcptuned_ruleset_compile(set.sources, set.len, 1, 0, &none, &err), -E2BIG);
-	assert_contains(err.text, "1228501 rules, one for each pair");
+	assert_contains(err.text, "1228501 rules, one for each combination");
 }
