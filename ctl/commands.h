@@ -45,7 +45,7 @@ struct ctl_command {
 	int (*run)(const struct ctl *ctl, json_t *request, struct tcptuned_error *err);
 };
 
-extern const struct ctl_command ctl_status, ctl_flows, ctl_explain, ctl_policy, ctl_paths,
+extern const struct ctl_command ctl_status, ctl_top, ctl_flows, ctl_explain, ctl_policy, ctl_paths,
 	ctl_advise, ctl_events, ctl_streams, ctl_detach;
 
 #define OPTION(...) .option = {__VA_ARGS__}

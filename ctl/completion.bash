@@ -40,14 +40,14 @@ _tcptunectl_values() {
 	flows:--sort | flows:-S) compgen -W "$(_tcptunectl_columns)" -- "$3" ;;
 	flows:--policy) compgen -W "$(_tcptunectl_policies)" -- "$3" ;;
 	flows:--cc | streams:--cc | streams:-C) compgen -W "$(_tcptunectl_congestion_controls)" -- "$3" ;;
-	policy:--cgroup | policy:-g) _tcptunectl_cgroups "$3" ;;
+	policy:--cgroup | policy:-g | flows:--cgroup | flows:-g | top:--cgroup | top:-g) _tcptunectl_cgroups "$3" ;;
 	paths:--sort | paths:-S)
 		compgen -W "use prefix connections receive send rtt max-window loss" -- "$3"
 		;;
 	streams:--probe | streams:-P) compgen -W "iperf3 http none" -- "$3" ;;
 	streams:--[mw]* | streams:-[mwntb]) ;;
 	*:--probe-*) ;;
-	*:--limit | *:-n | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
+	*:--limit | *:-n | top:--delay | top:-d | *:--netns | *:--*address | *:-a | *:--*port | *:-p) ;;
 	*) return 1 ;;
 	esac
 }
@@ -55,7 +55,7 @@ _tcptunectl_values() {
 # The arguments of command $1 that may follow the word $2.
 _tcptunectl_arguments() {
 	case $1:$2 in
-	:*) echo status flows explain policy paths events streams detach ;;
+	:*) echo status top flows explain policy paths advise events streams detach ;;
 	policy:policy | policy:--json | policy:-j) echo list test enable disable apply ;;
 	policy:enable | policy:disable) _tcptunectl_policies ;;
 	paths:paths) echo forget ;; # not after an option
@@ -70,7 +70,7 @@ _tcptunectl_command() {
 		word=${COMP_WORDS[i]}
 		case ${COMP_WORDS[i - 1]}:$word in
 		--socket:* | -s:* | =:*) ;;
-		*:status | *:flows | *:explain | *:policy | *:paths | *:events | *:streams | *:tame | *:detach)
+		*:status | *:top | *:flows | *:explain | *:policy | *:paths | *:events | *:streams | *:tame | *:detach)
 			echo "${word/tame/streams}"
 			return
 			;;

@@ -367,7 +367,7 @@ static int fail_ambiguous(const json_t *answer, struct tcptuned_error *err)
 		    several ? ", and --netns" : "");
 }
 
-int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err)
+int ctl_explain_answer(const struct ctl *ctl, const json_t *answer, struct tcptuned_error *err)
 {
 	const json_t *flows = json_object_get(answer, "flows");
 
@@ -376,11 +376,16 @@ int ctl_explain_answer(const json_t *answer, struct tcptuned_error *err)
 			    "no connection of tcptuned matches; tcptunectl flows lists them");
 	if (json_array_size(flows) > 1)
 		return fail_ambiguous(answer, err);
-	ctl_print_explanation(stdout, json_array_get(flows, 0));
+	if (ctl->json)
+		ctl_print_json(json_array_get(flows, 0));
+	else
+		ctl_print_explanation(stdout, json_array_get(flows, 0));
 	return 0;
 }
 
 static const struct ctl_option options[] = {
+	{OPTION(CTL_JSON,
+		"Print what is known as one JSON object, as flows has it, and the rule.")},
 	{OPTION("netns", 0, "INODE",
 		"The one of the network namespace with this inode number, if several have a connection "
 		"with these ends."),
@@ -399,7 +404,8 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 {
 	json_auto_t *answer = NULL;
 
-	return ctl_query(ctl->socket, request, &answer, err) ?: ctl_explain_answer(answer, err);
+	return ctl_query(ctl->socket, request, &answer, err)
+		       ?: ctl_explain_answer(ctl, answer, err);
 }
 
 const struct ctl_command ctl_explain = {

@@ -229,7 +229,7 @@ static int column_width(const struct tcptuned_column *column, const json_t *rows
 }
 
 void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column *const *columns,
-		     size_t columns_len, size_t width)
+		     size_t columns_len)
 {
 	char line[LINE], cell[CTL_WORD];
 	int widths[columns_len + 1];
@@ -248,8 +248,6 @@ void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column
 		}
 		if (len >= sizeof(line))
 			len = sizeof(line) - 1;
-		if (width && len > width)
-			len = width;
 		while (len && line[len - 1] == ' ')
 			len--;
 		fprintf(out, "%.*s\n", (int)len, line);

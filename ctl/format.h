@@ -55,11 +55,9 @@ void ctl_print(FILE *out, const json_t *object, const struct ctl_template *texts
 /* Do the elements of @rows have more than one "netns"? */
 bool ctl_several_namespaces(const json_t *rows);
 
-/*
- * Print @rows, an array of objects, under headings. Lines are cut after @width characters; 0: not.
- */
+/* Print @rows, an array of objects, under headings. */
 void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column *const *columns,
-		     size_t columns_len, size_t width);
+		     size_t columns_len);
 
 /* Print how many rows the daemon has left out of the array @name of @answer, which has the
  * number of all as @all. */

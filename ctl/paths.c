@@ -82,7 +82,7 @@ static void print_rows(const json_t *rows, const struct tcptuned_column *all, si
 
 	for (size_t i = first; i < len; i++)
 		shown[i - first] = &all[i];
-	ctl_print_table(stdout, rows, shown, len - first, 0);
+	ctl_print_table(stdout, rows, shown, len - first);
 }
 
 static void print_paths(const json_t *answer)

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "host/cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <linux/magic.h>
 
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 static int find_mount(char *path, size_t size, struct tcptuned_error *err)
 {
@@ -79,4 +82,103 @@ int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_
 	/* A mount point is the root of its tree, or of the part that a cgroup namespace shows. */
 	*ret_root = !fstatat(fd, "..", &parent, 0) && parent.st_dev != st.st_dev;
 	return tcptuned_take_fd(&fd);
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+struct name {
+	uint64_t id;
+	char *path;
+};
+
+/* Of all cgroups, by id. */
+static struct {
+	struct name *list;
+	size_t len;
+	uint64_t read_ns; /* when; 0: never */
+} names;
+
+static int compare_ids(const void *left, const void *right)
+{
+	const struct name *a = left, *b = right;
+
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static void add_name(uint64_t id, const char *path)
+{
+	struct name *list = names.list;
+	char *copy = strdup(path);
+
+	if (!(names.len & (names.len - 1))) /* it is full */
+		list = reallocarray(list, names.len ? 2 * names.len : 1, sizeof(*list));
+	if (!copy || !list) {
+		free(copy);
+		return;
+	}
+	names.list = list;
+	names.list[names.len++] = (struct name){id, copy};
+}
+
+/* Add what is below the directory @fd, which is closed; @path has room for PATH_MAX. */
+static void add_names_below(int fd, char *path)
+{
+	_cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t length = strlen(path);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    length + strlen(entry->d_name) + 2 > PATH_MAX)
+			continue;
+		sprintf(path + length, "/%s", entry->d_name);
+		add_name(entry->d_ino, path);
+		add_names_below(openat(dirfd(dir), entry->d_name,
+				       O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+				path);
+		path[length] = '\0';
+	}
+}
+
+static void read_names(void)
+{
+	char path[PATH_MAX] = "";
+	struct stat st;
+
+	for (size_t i = 0; i < names.len; i++)
+		free(names.list[i].path);
+	free(names.list);
+	names.list = NULL;
+	names.len = 0;
+	if (root_fd() < 0 || fstat(root_fd(), &st))
+		return;
+	add_name(st.st_ino, "/");
+	add_names_below(openat(root_fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path);
+	qsort(names.list, names.len, sizeof(*names.list), compare_ids);
+}
+
+const char *tcptuned_cgroup_name(uint64_t id)
+{
+	const struct name key = {.id = id};
+	const struct name *found = NULL;
+
+	if (names.len)
+		found = bsearch(&key, names.list, names.len, sizeof(key), compare_ids);
+	if (!found && id && tcptuned_monotonic_ns() - names.read_ns > 5000000000) {
+		names.read_ns = tcptuned_monotonic_ns();
+		read_names();
+		return tcptuned_cgroup_name(id);
+	}
+	return found ? found->path : NULL;
+}
+
+bool tcptuned_cgroup_is_below(uint64_t id, const char *path)
+{
+	const char *name = tcptuned_cgroup_name(id);
+	size_t length = strlen(path);
+
+	while (length && path[length - 1] == '/')
+		length--;
+	return name && !strncmp(name, path, length) &&
+	       (!length || !name[length] || name[length] == '/');
 }

@@ -24,4 +24,13 @@ int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_
  */
 uint64_t tcptuned_cgroup_id(const char *below_root);
 
+/*
+ * The path from the root of the tree of the cgroup with this id, until the next call; NULL: it is
+ * not there. For an id that is new the tree is read again, but not within five seconds.
+ */
+const char *tcptuned_cgroup_name(uint64_t id);
+
+/* True if the cgroup with this id is the one at @path, from the root, or below it. */
+bool tcptuned_cgroup_is_below(uint64_t id, const char *path);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "flows/words.h"
 #include "flows/scan.h"
+#include "host/cgroup.h"
 #include "policy/lookup.h"
 #include "rpc/json.h"
 #include "rpc/policies.h"
@@ -188,7 +189,9 @@ static bool is_wanted(const void *ctx, const struct tcptuned_flow_record *record
 	char name[TCPTUNED_POLICY_NAME_MAX];
 
 	tcptuned_policy_name(choice->source->kernel, record->flow.policy, name);
-	return tcptuned_scan_matches(&choice->request->filter, record, name);
+	return tcptuned_scan_matches(&choice->request->filter, record, name) &&
+	       (!choice->request->cgroup[0] ||
+		tcptuned_cgroup_is_below(record->cgroup, choice->request->cgroup));
 }
 
 static int compare(const void *ctx, const struct tcptuned_flow_record *a,
@@ -215,7 +218,7 @@ static int read_flows(const struct tcptuned_source *source, const struct tcptune
 		return FAIL(err, ENOMEM, INTERNAL, "no memory for %u flows", request->limit);
 	/* The kernel is much faster at what it can filter and order itself. */
 	ret->choice.ctx = &choice;
-	if (filter->policy[0] || filter->congestion_control[0])
+	if (filter->policy[0] || filter->congestion_control[0] || request->cgroup[0])
 		ret->choice.wanted = is_wanted;
 	if (request->sort || request->reverse)
 		ret->choice.order = compare;
@@ -230,12 +233,17 @@ static void print_flow(const struct tcptuned_source *source, const struct tcptun
 		       const struct tcptuned_flow_record *record, FILE *out)
 {
 	char name[TCPTUNED_POLICY_NAME_MAX];
+	const char *cgroup = tcptuned_cgroup_name(record->cgroup);
 	_cleanup_free_ char *rule = NULL;
+	json_t *object;
 
 	tcptuned_policy_name(source->kernel, record->flow.policy, name);
 	if (request->rules)
 		rule = tcptuned_policy_rule(source, record, name);
-	tcptuned_json_print(out, tcptuned_flow_json(record, name, rule));
+	object = tcptuned_flow_json(record, name, rule);
+	if (cgroup)
+		set_text(object, "cgroup", cgroup);
+	tcptuned_json_print(out, object);
 }
 
 /* Only one of possibly thousands of connections at a time is a JSON tree in memory. */

@@ -35,7 +35,7 @@ static const struct field {
 	 UINT32_MAX},
 	{"policy", FIELD_TEXT, OF(FLOWS) | OF(POLICY_ENABLE) | OF(POLICY_DISABLE),
 	 FIELD(filter.policy)},
-	{"cgroup", FIELD_TEXT, OF(POLICY_TEST), FIELD(cgroup)},
+	{"cgroup", FIELD_TEXT, OF(POLICY_TEST) | OF(FLOWS), FIELD(cgroup)},
 	{"rules", FIELD_BOOL, OF(FLOWS), FIELD(rules)},
 	{"congestion_control", FIELD_TEXT, OF(FLOWS), FIELD(filter.congestion_control)},
 	{"sort", FIELD_COLUMN, OF(FLOWS), FIELD(sort)},

@@ -56,7 +56,7 @@ struct tcptuned_request {
 	 */
 	struct tcptuned_filter filter;
 	__u64 netns_cookie; /* ADVISE: of the client's network namespace, which it does not say */
-	char cgroup[TCPTUNED_CONFIG_TEXT]; /* POLICY_TEST; "": one that no policy names */
+	char cgroup[TCPTUNED_CONFIG_TEXT]; /* POLICY_TEST; "": one that no policy names. FLOWS; "": any */
 	bool rules; /* FLOWS: add to each connection the rule that gave it its policy */
 	const struct tcptuned_column *sort; /* FLOWS; NULL: by size */
 	char path_sort[16];		    /* PATHS: an order; "": the default */

@@ -50,8 +50,9 @@ test_status_flows_and_filters() {
 	expect_eq "$(ctl flows --port 7102 -o local,received | awk 'NR == 1 { print $1, $2 }
 		$1 == "10.99.0.2:7102" { print $2 }' | tr '\n' ' ')" "LOCAL RECEIVED 3.8M " "the table"
 	expect_match "$(ctl flows -n 2)" "^and 4 more" "what the table leaves out"
-	expect_eq "$(timeout -s INT 1 "${tcptunectl[@]}" flows --watch=0.2 -n 1 |
-		grep -c '^LOCAL' | awk '{ print ($1 >= 2) }')" 1 "drawn again and again"
+	expect_eq "$(ctl_json .matched flows :7102)" 2 "by an end"
+	expect_eq "$(timeout -s INT 1 "${tcptunectl[@]}" top --delay=0.2 -n 1 |
+		grep -c '^UNIT' | awk '{ print ($1 >= 2) }')" 1 "drawn again and again"
 }
 
 # A live receiver that fixes 64 KiB once it is connected, on a path of 500 KB per round trip and a
@@ -96,6 +97,41 @@ $(of_flow .receive.rate_best_bytes_per_s) bytes.* in the fastest round" "measure
 	ctl_refuses 40 "no connection .* matches; tcptunectl flows" explain 1-2
 	ctl_refuses 40 "no connection .* matches" explain --netns 1 7101
 	expect_match "$(ctl explain --netns $(of_flow .netns) 7101)" "^10.99.0.2:7101 - " "by netns"
+	expect_eq "$(ctl_json '[.local, .rule, (.cgroup | endswith("/group"))]' explain --netns $(of_flow .netns) 7101)" \
+		'["10.99.0.2:7101","every connection",true]' "the same for machines"
+	expect_eq "$(ctl_json .matched flows --cgroup "$(of_flow .cgroup)"),$(ctl_json .matched flows -g /no.such.slice)" \
+		2,0 "by control group"
+	top_on_a_terminal
+}
+
+# The columns that fit, each whole, and what limits a connection among them; Enter explains the first one.
+top_on_a_terminal() {
+	python3 -c '
+import fcntl, os, pty, re, struct, sys, termios
+
+def read_until(end, said=b""):
+    while end not in said:
+        said += os.read(fd, 65536)
+    return said
+
+for width, headings in ((80, "UNIT PEER IN OUT RTT QUEUE LIMITED BY"), (50, "IN OUT LIMITED BY"), (200, "QUEUE CC LIMITED BY")):
+    pid, fd = pty.fork()
+    if not pid:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        os.execv(sys.argv[1], sys.argv[1:])
+    frame = read_until(b"\033[J", read_until(b"\033[H").split(b"\033[H")[1]).decode()
+    lines = re.sub(r"\033\[[0-9;?]*[a-zA-Z]", "", frame).replace("\r", "").split("\n")
+    assert max(map(len, lines[3:])) <= width, (width, lines)
+    assert headings in " ".join(lines[3].split()), (headings, lines)
+    assert len(lines) == 7 and "idle" in lines[4], lines
+    os.write(fd, b"\n")
+    read_until(b"Any key goes back")
+    os.write(fd, b"x")
+    read_until(b"LIMITED BY")
+    os.write(fd, b"/7102\n")
+    os.write(fd, b"q")
+    read_until(b"\033[?1049l")
+    assert os.waitpid(pid, 0)[1] == 0' "${tcptunectl[@]}" top --delay=0.2
 }
 
 # Prints the first value of a filter over the events of a kind, which is a pattern.
@@ -150,7 +186,7 @@ gate_is_shut() {
 }
 
 # A live table on a terminal of its own, and the keys that end or suspend it.
-test_watch_restores_the_terminal() {
+test_top_restores_the_terminal() {
 	tcptuned_start
 	python3 -c '
 import os, pty, signal, sys
@@ -173,15 +209,15 @@ def read_until(fd, end, said=b""):
     assert end in said, said
     return said
 
-for key in b"\x03", b"\x1c":
+for key in b"q", b"\x03", b"\x1c":
     pid, fd = start()
-    read_until(fd, b"LOCAL")
+    read_until(fd, b"UNIT")
     os.write(fd, key)
     read_until(fd, END)
     assert os.waitpid(pid, 0)[1] == 0, key
 
 pid, fd = start()
-read_until(fd, b"LOCAL")
+read_until(fd, b"UNIT")
 os.write(fd, b"\x1a")
 assert os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
 said = read_until(fd, END)
@@ -189,7 +225,7 @@ os.kill(pid, signal.SIGCONT)
 said = read_until(fd, BEGIN, said.split(END)[1])
 os.write(fd, b"\x03")
 read_until(fd, END, said.split(BEGIN)[1])
-assert os.waitpid(pid, 0)[1] == 0' "${tcptunectl[@]}" flows --watch=0.2
+assert os.waitpid(pid, 0)[1] == 0' "${tcptunectl[@]}" top --delay=0.2
 }
 
 # tests/unit/test_ctl.c and test_request.c have more.
@@ -200,8 +236,8 @@ test_wrong_arguments() {
 	ctl_refuses 2 "a command is missing; tcptunectl --help"
 	ctl_refuses 2 "--port: its argument is missing; write --port=PORT" flows --port
 	ctl_refuses 2 "rttt; did you mean rtt\?" flows --columns rttt
-	ctl_refuses 2 "--watch: not together with --json" flows --watch --json
-	ctl_refuses 2 "--watch: soon is no number of seconds" flows --watch=soon
+	ctl_refuses 2 "--delay: soon is no number of seconds" top --delay=soon
+	ctl_refuses 2 "--limit: 0 is no number from 1 to 1000" top -n 0
 	ctl_refuses 2 "extra: unexpected; the usage is tcptunectl status" status extra
 	ctl_refuses 2 "an argument is missing; the usage is tcptunectl explain" explain
 	ctl_refuses 2 "1.2.3: neither an address nor a port" explain 1.2.3

@@ -340,9 +340,7 @@ TEST(answers)
 			     "{'local':'[::1]:1','receive':{}}]");
 	FILE *out = open_golden();
 
-	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 0);
-	fputs("\nat most 20 characters wide\n", out);
-	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns), 20);
+	ctl_print_table(out, flows, columns, ARRAY_SIZE(columns));
 	setenv("TZ", "UTC", 1);
 	add_answer(
 		out, ctl_status.print,
@@ -450,7 +448,7 @@ TEST(the_same_ends_in_two_namespaces)
 			     "{'local':'[::1]:1','remote':'[::1]:2','netns':8}]}");
 	struct tcptuned_error err;
 
-	assert_int_equal(ctl_explain_answer(flows, &err), -EINVAL);
+	assert_int_equal(ctl_explain_answer(&(struct ctl){0}, flows, &err), -EINVAL);
 	assert_contains(err.text,
 			"[::1]:1 - [::1]:2 in namespace 7, [::1]:1 - [::1]:2 in namespace 8; "
 			"name both ends, the local one first, and --netns");
