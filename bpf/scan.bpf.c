@@ -68,7 +68,7 @@ static __always_inline __u8 send_limit_of(const struct tcptuned_flow *flow, stru
 		.snd_wnd = tp->snd_wnd,
 		.no_space = (sk->sk_socket->flags & (1u << SOCK_NOSPACE)) ||
 			    sk->sk_wmem_queued >= sk->sk_sndbuf,
-		.rwnd_limited = BPF_CORE_READ_BITFIELD(tp, chrono_type) == READOUT_CHRONO_RWND,
+		.rwnd_limited = BPF_CORE_READ_BITFIELD(tp, chrono_type) == TCPTUNED_CHRONO_RWND,
 		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
 				tp->packets_out >= tp->snd_cwnd,
 		.lost = tp->total_retrans && tp->prior_cwnd,
@@ -152,20 +152,20 @@ static __always_inline void copy_limits(struct tcptuned_flow_record *r, struct t
 }
 
 /*
- * What it has sent and received, and how long it was limited by what (tcp_get_info_chrono_stats()).
+ * What it has sent and received, and how long it was limited by what.
  */
 static __always_inline void copy_history(struct tcptuned_flow_record *r, struct tcp_sock *tp)
 {
-	__u32 now = bpf_jiffies64(), type = BPF_CORE_READ_BITFIELD(tp, chrono_type);
-	__u32 running = type ? now - tp->chrono_start : 0;
+	__u32 now = bpf_jiffies64();
+	struct tcptuned_waits waits = sk_waits(tp, now);
 
 	r->jiffies = now;
 	r->data_sent = tp->data_segs_out;
 	r->data_received = tp->data_segs_in;
 	r->out_of_order = tp->rcv_ooopack;
-	r->rwnd_jiffies = tp->chrono_stat[1] + (type == READOUT_CHRONO_RWND ? running : 0);
-	r->sndbuf_jiffies = tp->chrono_stat[2] + (type == READOUT_CHRONO_SNDBUF ? running : 0);
-	r->busy_jiffies = tp->chrono_stat[0] + tp->chrono_stat[1] + tp->chrono_stat[2] + running;
+	r->rwnd_jiffies = waits.rwnd;
+	r->sndbuf_jiffies = waits.sndbuf;
+	r->busy_jiffies = waits.busy;
 }
 
 static __always_inline void copy_random_loss(struct tcptuned_flow_record *r, struct tcp_sock *tp)
@@ -239,6 +239,7 @@ static __always_inline void add_to_sums(struct readout_sums *sums, struct tcptun
 		.rcv_wnd = tp->rcv_wnd,
 		.limit = send_limit_of(flow, tp),
 		.receive_limit = receive_limit_of(flow, tp),
+		.waits = sk_waits(tp, bpf_jiffies64()),
 	};
 	group = readout_add(sums, flow, ret);
 	if (group)

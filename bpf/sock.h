@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include "kernel_types.h"
+#include <tcptuned/abi/totals.h>
 #include <tcptuned/algo/resume.h>
 
 /* Of the kernel's include/linux, which is not uapi. */
@@ -44,6 +45,19 @@ static __always_inline __u32 sk_min_rtt_us(const struct tcp_sock *tp)
 	__u32 rtt = tp->rtt_min.s[0].v;
 
 	return rtt == ~0u ? 0 : rtt;
+}
+
+static __always_inline struct tcptuned_waits sk_waits(const struct tcp_sock *tp, __u32 now)
+{
+	__u32 type = BPF_CORE_READ_BITFIELD(tp, chrono_type);
+	__u32 running = type ? now - tp->chrono_start : 0;
+
+	return (struct tcptuned_waits){
+		.busy = (__u64)tp->chrono_stat[0] + tp->chrono_stat[1] + tp->chrono_stat[2] +
+			running,
+		.rwnd = tp->chrono_stat[1] + (type == TCPTUNED_CHRONO_RWND ? running : 0),
+		.sndbuf = tp->chrono_stat[2] + (type == TCPTUNED_CHRONO_SNDBUF ? running : 0),
+	};
 }
 
 /*

@@ -364,12 +364,18 @@ __bpf_global int manage_connection(struct bpf_sock_ops *ctx)
 
 static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
+	struct tcptuned_waits waits = sk_waits(tp, bpf_jiffies64());
 	struct tcptuned_totals *t = single_value(&totals);
+	bool observed = flow->flags & TCPTUNED_F_OBSERVE;
+	enum tcptuned_counter first = observed ? TCPTUNED_C_WAITS_OBSERVED : TCPTUNED_C_WAITS;
 
 	leave_budgets(flow);
 	if (!t)
 		return;
 	add_count(t, TCPTUNED_C_CLOSED, 1);
+	add_count(t, first, waits.busy);
+	add_count(t, first + 1, waits.rwnd);
+	add_count(t, first + 2, waits.sndbuf);
 	add_count(t, TCPTUNED_C_BYTES_RECEIVED, tp->bytes_received);
 	add_count(t, TCPTUNED_C_BYTES_ACKED, tp->bytes_acked);
 	add_count(t, TCPTUNED_C_SEGMENTS_SENT, sk_segments_sent(tp));

@@ -51,10 +51,10 @@ static const struct {
 	int rank;
 	bool text;
 } columns[COLUMNS] = {
-	[UNIT] = {"UNIT", 4, true},	[PEER] = {"PEER", 5, true},
-	[IN] = {"IN", 7, false},	[OUT] = {"OUT", 7, false},
-	[RTT] = {"RTT", 2, false},	[QUEUE] = {"QUEUE", 3, false},
-	[CC] = {"CC", 1, true},		[LIMITED] = {"LIMITED BY", 6, true},
+	[UNIT] = {"UNIT", 4, true}, [PEER] = {"PEER", 5, true},
+	[IN] = {"IN", 7, false},    [OUT] = {"OUT", 7, false},
+	[RTT] = {"RTT", 2, false},  [QUEUE] = {"QUEUE", 3, false},
+	[CC] = {"CC", 1, true},	    [LIMITED] = {"LIMITED BY", 6, true},
 };
 
 struct row {
@@ -94,8 +94,8 @@ static double now_s(void)
 
 static const char *key_of(const json_t *flow, char ret[3 * CTL_WORD])
 {
-	snprintf(ret, 3 * CTL_WORD, "%llu %s %s", ctl_number(flow, "netns"), ctl_text(flow, "local"),
-		 ctl_text(flow, "remote"));
+	snprintf(ret, 3 * CTL_WORD, "%llu %s %s", ctl_number(flow, "netns"),
+		 ctl_text(flow, "local"), ctl_text(flow, "remote"));
 	return ret;
 }
 
@@ -106,7 +106,8 @@ static void format_rate(double bits, char ret[CTL_WORD])
 
 	for (; bits >= 999.5 && i + 1 < sizeof(units); i++)
 		bits /= 1000;
-	snprintf(ret, CTL_WORD, bits < 9.95 && i ? "%.1f%.1s" : "%.0f%.1s", bits, i ? &units[i] : "");
+	snprintf(ret, CTL_WORD, bits < 9.95 && i ? "%.1f%.1s" : "%.0f%.1s", bits,
+		 i ? &units[i] : "");
 }
 
 /* The last part of the control group's path; an id of a container's is shortened as docker does. */
@@ -148,10 +149,12 @@ static void fill_row(const struct top *top, const json_t *flow, struct row *row)
 	row->rtt_us = rtt;
 	row->queue_us = rtt > min ? rtt - min : 0;
 	if (before && seconds > 0) {
-		row->in = 8 / seconds * (double)(ctl_number(flow, "bytes_received") -
-						 ctl_number(before, "bytes_received"));
-		row->out = 8 / seconds * (double)(ctl_number(flow, "bytes_acked") -
-						  ctl_number(before, "bytes_acked"));
+		row->in = 8 / seconds *
+			  (double)(ctl_number(flow, "bytes_received") -
+				   ctl_number(before, "bytes_received"));
+		row->out = 8 / seconds *
+			   (double)(ctl_number(flow, "bytes_acked") -
+				    ctl_number(before, "bytes_acked"));
 	}
 	format_unit(ctl_text(flow, "cgroup"), row->cells[UNIT]);
 	snprintf(row->cells[PEER], CTL_WORD, "%s", ctl_text(flow, "remote"));
@@ -166,7 +169,8 @@ static void fill_row(const struct top *top, const json_t *flow, struct row *row)
 	snprintf(row->cells[CC], CTL_WORD, "%s", ctl_text(flow, "congestion_control"));
 	format_limited(flow,
 		       before ? row->in > row->out
-			      : ctl_number(flow, "bytes_received") > ctl_number(flow, "bytes_acked"),
+			      : ctl_number(flow, "bytes_received") >
+					ctl_number(flow, "bytes_acked"),
 		       row->cells[LIMITED]);
 }
 
@@ -458,8 +462,8 @@ static int explain(struct top *top, struct tcptuned_error *err)
 /* Read a line below the table, and select the connections that it names. */
 static void read_filter(struct top *top)
 {
-	static const char *const ends[] = {"address", "port", "local_address", "local_port",
-					   "remote_address", "remote_port"};
+	static const char *const ends[] = {"address",	 "port",	   "local_address",
+					   "local_port", "remote_address", "remote_port"};
 	char line[CTL_WORD], *arguments[] = {line, NULL};
 	struct ctl ctl = {.arguments = arguments, .count = 1};
 	struct tcptuned_error err;

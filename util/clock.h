@@ -29,4 +29,29 @@ static inline uint64_t tcptuned_monotonic_ms(void)
 	return tcptuned_monotonic_ns() / 1000000;
 }
 
+/*
+ * HZ of the kernel, of whose jiffies @jiffies are the lower bits now; 0: not to be told. They were
+ * 0 five minutes after the boot (INITIAL_JIFFIES).
+ */
+static inline unsigned int tcptuned_clock_hz(uint32_t jiffies)
+{
+	static const unsigned int rates[] = {100, 250, 300, 1000};
+	int64_t ms = (int64_t)tcptuned_monotonic_ms() - 300000;
+	unsigned int best = 0;
+	int64_t least = 0;
+
+	if (ms > -5000 && ms < 5000)
+		return 0;
+	for (unsigned int i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		int32_t off = (int32_t)(jiffies - (uint32_t)(rates[i] * ms / 1000));
+		int64_t distance = off < 0 ? -(int64_t)off : off;
+
+		if (!best || distance < least) {
+			best = rates[i];
+			least = distance;
+		}
+	}
+	return best;
+}
+
 #endif

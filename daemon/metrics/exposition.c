@@ -266,6 +266,28 @@ static const struct row cost[] = {
 	 "Time that it took to make these answers.", NANOSECONDS},
 };
 
+/* The kernel's own clocks, of connections that are open, and that were. */
+static void print_waits(struct prom *prom, const struct tcptuned_snapshot *snap)
+{
+	for (int observed = 0; observed < 2; observed++) {
+		const struct tcptuned_waits *w = &snap->waits[observed];
+		const struct {
+			const char *limit;
+			__u64 ns;
+		} rows[] = {{"receiver_window", w->rwnd},
+			    {"send_buffer", w->sndbuf},
+			    {"neither", w->busy - w->rwnd - w->sndbuf}};
+
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+			print_sample(
+				prom, "tcptuned_limited_seconds_total",
+				"Time in which connections had something to send, or in flight, by "
+				"what limited them, and by whether tcptuned tuned or observed them.",
+				rows[i].ns, NANOSECONDS, "limit", rows[i].limit, "tuned",
+				observed ? "no" : "yes", NULL);
+	}
+}
+
 /* ---- histograms ------------------------------------------------------------------------- */
 
 /* Buckets are shown from 2^first to 2^last; smaller values are in the first one. */
@@ -582,6 +604,8 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 		     "version", snap->version, "revision", snap->revision, "kernel",
 		     snap->kernel_release, NULL);
 	print_rows(&prom, state, ARRAY_SIZE(state), snap);
+	if (snap->waits_ok)
+		print_waits(&prom, snap);
 	if (snap->totals_ok) {
 		print_rows(&prom, counters, ARRAY_SIZE(counters), snap);
 		for (size_t i = 0; i < ARRAY_SIZE(histograms); i++)

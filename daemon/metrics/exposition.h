@@ -46,15 +46,17 @@ struct tcptuned_snapshot {
 	unsigned int cgroups_missing;	      /* of policies */
 	bool taken_over;
 	struct tcptuned_adoption adoption;
-	bool totals_ok;		       /* totals could be read */
-	bool flows_ok;		       /* flows could be read completely */
-	__u64 start_time_us;	       /* of the daemon, since 1970 */
-	__u64 reloads[2];	       /* of the configuration: rejected, accepted */
-	bool config_in_force;	       /* the last reload was accepted, and applied completely */
-	__u64 scrapes;		       /* answers made before this one */
-	__u64 scrapes_ns;	       /* time that they took */
-	struct tcptuned_totals totals; /* sums over all CPUs */
-	bool budget_ok;		       /* the budget could be read */
+	struct tcptuned_waits waits[2]; /* nanoseconds of tuned, and of observed connections */
+	bool waits_ok;			/* they are known */
+	bool totals_ok;			/* totals could be read */
+	bool flows_ok;			/* flows could be read completely */
+	__u64 start_time_us;		/* of the daemon, since 1970 */
+	__u64 reloads[2];		/* of the configuration: rejected, accepted */
+	bool config_in_force;		/* the last reload was accepted, and applied completely */
+	__u64 scrapes;			/* answers made before this one */
+	__u64 scrapes_ns;		/* time that they took */
+	struct tcptuned_totals totals;	/* sums over all CPUs */
+	bool budget_ok;			/* the budget could be read */
 	struct budget budget;
 	struct tcptuned_path_stats paths;
 	struct tcptuned_passive_stats groups;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ struct tcptuned_scrape {
 	struct utsname host;
 	struct tcptuned_filter own_netns; /* selects connections of the own namespace */
 	struct tcptuned_snapshot snap;
+	unsigned int hz; /* the kernel's; 0: not known yet */
 };
 
 /*
@@ -100,6 +102,32 @@ static void read_cost_of_daemon(struct tcptuned_process_stats *stats)
 	stats->cpu_ns = tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* A connection that ends between two reads may be in both sums, or in none: no sum decreases. */
+static void raise_to(__u64 *sum, __u64 jiffies, unsigned int hz)
+{
+	*sum = MAX(*sum, jiffies * (1000000000ull / hz));
+}
+
+static void read_waits(struct tcptuned_scrape *scrape)
+{
+	struct tcptuned_snapshot *snap = &scrape->snap;
+
+	if (!scrape->hz && snap->flows.jiffies)
+		scrape->hz = tcptuned_clock_hz(snap->flows.jiffies);
+	snap->waits_ok = scrape->hz && snap->totals_ok && snap->flows_ok;
+	for (int observed = 0; observed < 2 && snap->waits_ok; observed++) {
+		const struct tcptuned_waits *open = &snap->flows.sums.waits[observed];
+		const __u64 *closed =
+			&snap->totals
+				 .counter[observed ? TCPTUNED_C_WAITS_OBSERVED : TCPTUNED_C_WAITS];
+		struct tcptuned_waits *sums = &snap->waits[observed];
+
+		raise_to(&sums->busy, open->busy + closed[0], scrape->hz);
+		raise_to(&sums->rwnd, open->rwnd + closed[1], scrape->hz);
+		raise_to(&sums->sndbuf, open->sndbuf + closed[2], scrape->hz);
+	}
+}
+
 static void read_everything(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
@@ -120,6 +148,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->budget_ok =
 		!bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.budget), &zero, &snap->budget);
 	snap->flows_ok = !tcptuned_scan(&snap->flows, kernel, &scrape->own_netns, NULL);
+	read_waits(scrape);
 	snap->policies_len = 0;
 	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&
 	       tcptuned_policy_next(kernel, &key, &snap->policies[snap->policies_len]))

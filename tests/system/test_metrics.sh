@@ -53,6 +53,9 @@ test_flows_agree_with_ss() {
 	# ss prints bits per second
 	same "tcptuned_flow_delivery_rate_bytes_per_second$of_a" a "$a" delivery_rate 0.125
 	shows "flow_limited$of_a.*direction=\"send\",limit=\"idle\"" 1 "limited by nothing"
+	expect_between "$(grep '^tcptuned_limited_seconds_total{.*tuned="yes"' "$TEST_DIR/scrape" | awk '{ ms += 1000 * $2 }
+		END { printf "%d", ms }')" "$(ss_field a "$a" busy)" $(($(ss_field a "$a" busy) + 50)) \
+		"milliseconds of something to send"
 	# The totals are the sums over the connections, of which none has closed.
 	for what in tests grows shrinks; do
 		for direction in receive send; do

@@ -9,6 +9,7 @@
 #include "test.h"
 #include "metrics/scrape.h"
 #include "metrics/exposition.h"
+#include "util/clock.h"
 #include "rpc/flows.h"
 #include "tcptuned.skel.h"
 
@@ -79,8 +80,11 @@ static int setup(void **state)
 		tcptuned_snapshot, .version = "1.2.3", .revision = "0123456789ab",
 		.kernel_release = "6.1.0-test", .policy_name = name_of, .bitcp = true,
 		.reloads = {[true] = 7, [false] = 2}, .config_in_force = true, .totals_ok = true,
-		.flows_ok = true, .budget_ok = true, .start_time_us = 1700000000250000,
-		.scrapes = 12, .scrapes_ns = 1500000000,
+		.flows_ok = true, .waits_ok = true,
+		.waits = {{6500000000, 1000000000, 500000000},
+			  {9000000000, 2000000000, 3000000000}},
+		.budget_ok = true, .start_time_us = 1700000000250000, .scrapes = 12,
+		.scrapes_ns = 1500000000,
 		.adoption = struct_of(tcptuned_adoption, .namespaces = 3, .namespaces_failed = 1,
 				      .namespaces_vanished = 2, .ns = 250000000),
 		.paths = struct_of(tcptuned_path_stats, .ok = true, .known = 11, .expired = 12,
@@ -168,6 +172,18 @@ static void print_samples(FILE *out)
 	}
 }
 
+/* Far from 300 s after the boot; jiffies wrap after 49 days at the latest. */
+TEST(hz_of_the_kernel)
+{
+	static const unsigned int rates[] = {100, 250, 300, 1000};
+	int64_t ms = (int64_t)tcptuned_monotonic_ms() - 300000;
+
+	if (ms > -6000 && ms < 6000)
+		skip();
+	for_each_row (rate, rates)
+		assert_int_equal(tcptuned_clock_hz((uint32_t)(*rate * ms / 1000)), *rate);
+}
+
 TEST(scrape)
 {
 	unsigned int series = 0, families = 0;
@@ -249,7 +265,7 @@ TEST(groups_of_one_name)
 	assert_int_equal(samples, ARRAY_SIZE(lines));
 }
 
-/* Each counter has a distinct value, and is shown exactly once, under its name. */
+/* Each counter has a distinct value, and is shown exactly once, under its name; times are not. */
 TEST(every_counter_is_shown)
 {
 	static const struct {
@@ -272,7 +288,7 @@ TEST(every_counter_is_shown)
 	for (size_t i = 0; i < TCPTUNED_COUNTERS; i++)
 		snap->totals.counter[i] = 7000 + i;
 	scrape();
-	for (size_t i = 0; i < TCPTUNED_COUNTERS; i++) {
+	for (size_t i = 0; i < TCPTUNED_C_WAITS; i++) {
 		snprintf(line, sizeof(line), " %zu\n", 7000 + i);
 		at = strstr(scraped, line);
 		if (!at || strstr(at + 1, line))

@@ -15,6 +15,7 @@
 
 #include <linux/types.h>
 #include <tcptuned/abi/flow.h>
+#include <tcptuned/abi/totals.h>
 #include <tcptuned/algo/log2.h>
 
 /* Classes of sizes: 64 for each power of two, 1.6 % wide. */
@@ -88,7 +89,8 @@ struct readout_sums {
 	__u64 receive_limited[TCPTUNED_LIMITS];
 	__u64 rcv_reason[RIGHTSIZE_REASONS];
 	__u64 snd_reason[RIGHTSIZE_REASONS];
-	__u64 groups_other; /* connections for which there was no slot below */
+	struct tcptuned_waits waits[2]; /* of tuned connections; of observed ones */
+	__u64 groups_other;		/* connections for which there was no slot below */
 	struct readout_group group[READOUT_GROUPS];
 	__u32 class[READOUT_SLOTS]; /* matched connections by readout_class() of their size */
 };
@@ -104,7 +106,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49720 && sizeof(struct tcptuned_flow) == 432,
+_Static_assert(sizeof(struct readout) == 49768 && sizeof(struct tcptuned_flow) == 432,
 	       "the layout of pinned maps has changed: raise TCPTUNED_ABI, then these numbers");
 
 /* What the sums need of a socket in addition to its record. */
@@ -114,6 +116,7 @@ struct readout_socket {
 	__u32 rmem_alloc, wmem_queued;
 	__u32 rcv_wnd;
 	__u32 limit, receive_limit; /* enum tcptuned_limit */
+	struct tcptuned_waits waits;
 };
 
 /* What is known of a sender. */
@@ -145,9 +148,7 @@ struct readout_receiver {
 	__u8 slow_reader; /* its window follows what it reads: reader.h */
 };
 
-#define READOUT_CHRONO_RWND   2 /* include/linux/tcp.h, enum tcp_chrono */
-#define READOUT_CHRONO_SNDBUF 3
-#define READOUT_PACING_FQ     2 /* include/net/sock.h, enum sk_pacing; 0: none */
+#define READOUT_PACING_FQ 2 /* include/net/sock.h, enum sk_pacing; 0: none */
 
 /*
  * A queue of fewer segments is not a path's: no sender begins with less. The RTT of a window below
@@ -284,10 +285,14 @@ static inline struct readout_group *readout_add(struct readout_sums *sums,
 						const struct readout_socket *socket)
 {
 	__u32 flags = flow->flags, rcv = flow->rcv_reason, snd = flow->snd_reason;
+	__u32 observed = !!(flags & TCPTUNED_F_OBSERVE);
 	struct readout_group *group;
 
 	sums->live++;
-	sums->observed += !!(flags & TCPTUNED_F_OBSERVE);
+	sums->observed += observed;
+	sums->waits[observed].busy += socket->waits.busy;
+	sums->waits[observed].rwnd += socket->waits.rwnd;
+	sums->waits[observed].sndbuf += socket->waits.sndbuf;
 	sums->rcv_sized += !!(flags & TCPTUNED_F_RCV_TUNED);
 	sums->snd_sized += !!(flags & TCPTUNED_F_SND_TUNED);
 	sums->rcvbuf_requests += request_is_overridden(tcptuned_request(flow, true));

@@ -42,7 +42,19 @@ enum tcptuned_counter {
 	TCPTUNED_C_PATH_LEARNED, /* connections whose measurements went into a path */
 	TCPTUNED_C_PATH_FAILED,	 /* ... could not be stored */
 	TCPTUNED_C_PATH_SEEDS,	 /* connections that began with what was known of the path */
-	TCPTUNED_COUNTERS,
+	TCPTUNED_C_WAITS, /* struct tcptuned_waits of tuned connections that ended, its members */
+	TCPTUNED_C_WAITS_OBSERVED = TCPTUNED_C_WAITS + 3, /* of those that were only observed */
+	TCPTUNED_COUNTERS = TCPTUNED_C_WAITS_OBSERVED + 3,
+};
+
+#define TCPTUNED_CHRONO_RWND   2 /* include/linux/tcp.h, enum tcp_chrono */
+#define TCPTUNED_CHRONO_SNDBUF 3
+
+/* For how long a sender was what, jiffies (tcp_get_info_chrono_stats()). */
+struct tcptuned_waits {
+	__u64 busy;   /* had data to send or in flight */
+	__u64 rwnd;   /* of that, limited by the peer's window */
+	__u64 sndbuf; /* of that, limited by its send buffer */
 };
 
 enum tcptuned_histogram_id {
