@@ -156,6 +156,29 @@ query() {
 		jq -er '.data.result | if length == 1 then .[0].value[1] else error("\(.)") end'
 }
 
+# Every expression of the dashboard is valid, and those of some panels have a value.
+dashboard_shows() { # TITLES
+	local title expr status
+	jq -r '.panels[] | .title as $title | .targets[]? | [$title, .expr] | @tsv' "$TEST_TOP/contrib/grafana/tcptuned.json" \
+		>"$TEST_DIR/expressions"
+	while IFS=$'\t' read -r title expr; do
+		expr=${expr//'$__rate_interval'/12s}
+		status=$(in_host a curl -sG --data-urlencode "query=${expr//'$instance'/.*}" 127.0.0.1:9872/api/v1/query |
+			jq -r '"\(.status) \(.data.result | length > 0)"')
+		if [[ $title =~ $1 ]]; then
+			expect_eq "$status" "success true" "$title: $expr"
+		else
+			expect_match "$status" success "$title: $expr"
+		fi
+	done <"$TEST_DIR/expressions"
+}
+
+test_rules_of_prometheus() {
+	cd "$TEST_TOP/contrib/prometheus"
+	promtool check rules tcptuned.rules.yml
+	promtool test rules tests.yml
+}
+
 test_prometheus_scrapes() {
 	host a b
 	tcptuned_in a
@@ -163,6 +186,7 @@ test_prometheus_scrapes() {
 	# it scrapes for the first time after 5 s
 	cat >"$TEST_DIR/scrape.yml" <<-END
 		global: {scrape_interval: 3s, scrape_timeout: 3s}
+		rule_files: ["$TEST_TOP/contrib/prometheus/*.rules.yml"]
 		scrape_configs:
 		- {job_name: tcptuned, static_configs: [{targets: ["127.0.0.1:$METRICS_PORT"]}]}
 	END
@@ -179,6 +203,7 @@ test_prometheus_scrapes() {
 	expect_ge "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[12s]))')" 0.016 "median RTT"
 	expect_eq "$(query 'sum(tcptuned_flow_limited{remote=~".*:5301"})')" 2 "limits that hold"
 	expect_eq "$(query 'tcptuned_build_info * 1')" 1 "build_info"
+	dashboard_shows 'Versions|Open connections|Time limited|Sending|Round-trip|Buffers$|Memory'
 	! grep -iE 'level=(warn|error)' "$TEST_DIR/prometheus.log" | grep -i scrape ||
 		fail "Prometheus complains"
 	stop prometheus
