@@ -140,6 +140,7 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		.paths = d->paths,
 		.groups = tcptuned_passive_stats(d->groups),
 		.flows_max = d->config->metrics_flows,
+		.whole_host = d->whole_host,
 		.cgroups_missing = &d->cgroups_missing,
 		.trouble = &d->trouble,
 	};

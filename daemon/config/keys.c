@@ -220,9 +220,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	KEY("metrics", "port", KEY_INTEGER, GLOBAL(metrics_port), "9817", AT_START,
 	    "The TCP port to listen on. Unused if systemd passes a socket.", .lowest = 1,
 	    .highest = UINT16_MAX),
-	KEY("metrics", "flows", KEY_INTEGER, GLOBAL(metrics_flows), "20", LIVE,
-	    "The number of connections that are shown one by one, those that carried most first; "
-	    "the others are part of the totals only. Each makes about twenty time series. They are "
+	KEY("metrics", "flows", KEY_INTEGER, GLOBAL(metrics_flows), "0", LIVE,
+	    "The number of connections that are shown one by one, those that carried most first. "
+	    "Each makes about twenty time series, which end with it: for one host, not for a fleet. They are "
 	    "connections of this host's own network namespace, which every user can list in "
 	    "/proc/net/tcp. tcptunectl shows those of all namespaces.",
 	    .lowest = 0, .highest = 1000, .unit = "connections"),

@@ -9,6 +9,7 @@
 #include <sys/param.h>
 
 #include "flows/words.h"
+#include "host/sysctl.h"
 #include "util/array.h"
 
 /* ---- Prometheus' text format, version 0.0.4 --------------------------------------------- */
@@ -122,6 +123,8 @@ static const struct row state[] = {
 	 "accepted, and all of it was applied."},
 	{"tcptuned_taken_over", NO_LABEL, SNAPSHOT(taken_over),
 	 "Whether the programs were pinned by an earlier daemon."},
+	{"tcptuned_whole_host", NO_LABEL, SNAPSHOT(whole_host),
+	 "Whether the connections of all processes of the host are tuned, not of one control group."},
 	{"tcptuned_policy_cgroups_missing", NO_LABEL, SNAPSHOT(cgroups_missing),
 	 "Policies without connections because their control group does not exist or is not "
 	 "visible."},
@@ -256,6 +259,9 @@ static const struct row sums[] = {
 static const struct row cost[] = {
 	{"process_resident_memory_bytes", NO_LABEL, SNAPSHOT(process.resident_bytes),
 	 "Resident memory of the daemon."},
+	{"process_open_fds", NO_LABEL, SNAPSHOT(process.open_fds),
+	 "Open file descriptors of the daemon."},
+	{"process_max_fds", NO_LABEL, SNAPSHOT(process.max_fds), "How many it may have."},
 	{"process_cpu_seconds_total", NO_LABEL, SNAPSHOT(process.cpu_ns),
 	 "CPU time of the daemon, user and system.", NANOSECONDS},
 	{"process_start_time_seconds", NO_LABEL, SNAPSHOT(start_time_us),
@@ -604,6 +610,12 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 		     "version", snap->version, "revision", snap->revision, "kernel",
 		     snap->kernel_release, NULL);
 	print_rows(&prom, state, ARRAY_SIZE(state), snap);
+	for (enum tcptuned_sysctl i = 0; i < TCPTUNED_SYSCTLS; i++)
+		print_sample(
+			&prom, "tcptuned_sysctl_left_alone",
+			"Whether another process has changed the sysctl after tcptuned had set it, "
+			"which is kept.",
+			snap->left_alone[i], PLAIN, "sysctl", tcptuned_sysctl_name(i), NULL);
 	if (snap->waits_ok)
 		print_waits(&prom, snap);
 	if (snap->totals_ok) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <tcptuned/algo/budget.h>
+#include <tcptuned/abi/meta.h>
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/abi/totals.h>
 
@@ -32,6 +33,7 @@ struct tcptuned_bpfstats {
 
 struct tcptuned_process_stats {
 	__u64 resident_bytes;
+	__u64 open_fds, max_fds;
 	__u64 cpu_ns; /* user and system */
 };
 
@@ -45,6 +47,8 @@ struct tcptuned_snapshot {
 	bool bitcp;			      /* the congestion control is registered */
 	unsigned int cgroups_missing;	      /* of policies */
 	bool taken_over;
+	bool whole_host;		   /* all processes are below the cgroup */
+	bool left_alone[TCPTUNED_SYSCTLS]; /* since another process has changed it */
 	struct tcptuned_adoption adoption;
 	struct tcptuned_waits waits[2]; /* nanoseconds of tuned, and of observed connections */
 	bool waits_ok;			/* they are known */

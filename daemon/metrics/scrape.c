@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "metrics/scrape.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -94,12 +96,19 @@ static void read_cost_of_programs(struct tcptuned_bpfstats *stats,
 static void read_cost_of_daemon(struct tcptuned_process_stats *stats)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
+	_cleanup_closedir_ DIR *fds = opendir("/proc/self/fd");
 	unsigned long long resident_pages;
+	struct dirent *entry;
+	struct rlimit limit;
 
 	memset(stats, 0, sizeof(*stats));
 	if (file && fscanf(file, "%*s %llu", &resident_pages) == 1)
 		stats->resident_bytes = resident_pages * (__u64)sysconf(_SC_PAGESIZE);
 	stats->cpu_ns = tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	while (fds && (entry = readdir(fds)))
+		stats->open_fds += entry->d_name[0] != '.';
+	if (!getrlimit(RLIMIT_NOFILE, &limit))
+		stats->max_fds = limit.rlim_cur;
 }
 
 /* A connection that ends between two reads may be in both sums, or in none: no sum decreases. */
@@ -137,6 +146,10 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->bitcp = tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP);
 	snap->adoption = kernel->adoption;
 	snap->cgroups_missing = *scrape->options.cgroups_missing;
+	snap->whole_host = scrape->options.whole_host;
+	for (enum tcptuned_sysctl i = 0; i < TCPTUNED_SYSCTLS; i++)
+		snap->left_alone[i] =
+			tcptuned_sysctl_left_alone(bpf_map__fd(kernel->bpf->maps.meta), i);
 	snap->config_in_force = tcptuned_config_in_force(scrape->options.trouble);
 	snap->taken_over = kernel->origin == TCPTUNED_TAKEN_OVER ||
 			   kernel->origin == TCPTUNED_UPGRADED;

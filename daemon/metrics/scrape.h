@@ -20,6 +20,7 @@ struct tcptuned_scrape_options {
 	struct tcptuned_paths *paths; /* or NULL */
 	const struct tcptuned_passive_stats *groups;
 	__u32 flows_max;		     /* number of connections that are shown one by one */
+	bool whole_host;		     /* attached to the root of the cgroup tree */
 	const unsigned int *cgroups_missing; /* of policies: nonexistent, or not visible */
 	const struct tcptuned_config_trouble *trouble;
 };

@@ -186,9 +186,9 @@ test_second_instance() {
 # The daemon reports why a new configuration is refused, and continues with the one before.
 test_reload_of_a_bad_configuration() {
 	local file=$TEST_DIR/my.conf
-	start_with '[metrics]\nflows = 7\n'
+	start_with '[paths]\nexpire_s = 700\n'
 	keep_host_state
-	reload '[metrics]\nflows = 8\n\n[bitcp]\nbeta = 2\n' \
+	reload '[paths]\nexpire_s = 800\n\n[bitcp]\nbeta = 2\n' \
 		"error: $file:5: bitcp.beta: \"2\" is too large; it takes"
 	in_log "stays in force"
 	expect_host_state
@@ -207,7 +207,7 @@ test_reload_of_a_bad_configuration() {
 	expect_match "$(metric tcptuned_budget_bytes)" '^[1-9][0-9]{6,}$' "the budget in force"
 	[ "$(metric tcptuned_budget_bytes)" != 8388608 ] || fail "it is the refused one's"
 	# The key before the bad one was refused, too.
-	reload '[metrics]\nflows = 8\n\n[metrics]\naddress = 127.0.0.2\n' "metrics.flows: 7 -> 8"
+	reload '[paths]\nexpire_s = 800\n\n[metrics]\naddress = 127.0.0.2\n' "paths.expire_s: 700 -> 800"
 	in_log "metrics.address: 127.0.0.1 -> 127.0.0.2 \(takes effect at the next start\)"
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads"
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 1 "the last one"

@@ -95,7 +95,11 @@ static int setup(void **state)
 				 .programs_len = 2,
 				 .programs = {{"sockops", 2345, 1000000, 93000001},
 					      {"dump_flows", 345, 12, 3456}}),
-		.process = {.resident_bytes = 5242880, .cpu_ns = 123456789});
+		.left_alone = {[TCPTUNED_SYSCTL_WMEM_MAX] = true}, .whole_host = true,
+		.process = {.resident_bytes = 5242880,
+			    .open_fds = 31,
+			    .max_fds = 1024,
+			    .cpu_ns = 123456789});
 	fill_histograms(snap->totals.histogram);
 	/* Demands of 100 and 4900. The level is out of date; one may have a quarter at most. */
 	snap->budget.need[budget_class_of(100)] = (struct budget_class){1, 100};
