@@ -35,6 +35,15 @@ static int fail_daemon(struct tcptuned_error *err, int errnum, const char *what)
 		    errnum == EAGAIN ? "no answer in time" : strerror(errnum));
 }
 
+/* Only root sees pins. */
+static const char *what_stays(void)
+{
+	return access("/sys/fs/bpf/tcptuned/map_meta", F_OK)
+		       ? ""
+		       : "; connections are still tuned by the programs of one that was killed, pinned in "
+			 "/sys/fs/bpf/tcptuned";
+}
+
 static int open_socket(const char *path, unsigned int timeout_s, struct tcptuned_error *err)
 {
 	struct timeval timeout = {.tv_sec = timeout_s};
@@ -53,9 +62,9 @@ static int open_socket(const char *path, unsigned int timeout_s, struct tcptuned
 		return tcptuned_take_fd(&fd);
 	if (errno == ENOENT || errno == ECONNREFUSED)
 		return FAIL(err, ECONNREFUSED, DAEMON,
-			    "no tcptuned runs: no process listens on %s; start it: "
+			    "no tcptuned runs: no process listens on %s%s; start it: "
 			    "systemctl start tcptuned",
-			    address.sun_path);
+			    address.sun_path, what_stays());
 	if (errno == EACCES || errno == EPERM)
 		return FAIL(err, EACCES, NOT_PERMITTED,
 			    "%s: %s; run tcptunectl as root, or as a member of the group "
