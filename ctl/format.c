@@ -132,7 +132,7 @@ static bool is_set(const json_t *value)
 	       (json_is_string(value) && *json_string_value(value)) || json_is_object(value);
 }
 
-static bool condition_holds(const json_t *object, const char *condition)
+bool ctl_holds(const json_t *object, const char *condition)
 {
 	char copy[160], *term, *text, *rest;
 	bool wanted, holds;
@@ -197,7 +197,7 @@ static const char *print_part(FILE *out, const json_t *object, const char *text)
 void ctl_print(FILE *out, const json_t *object, const struct ctl_template *texts)
 {
 	for (; texts->text; texts++) {
-		if (!condition_holds(object, texts->condition))
+		if (!ctl_holds(object, texts->condition))
 			continue;
 		for (const char *text = texts->text; *text;)
 			text = print_part(out, object, text);

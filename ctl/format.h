@@ -49,6 +49,9 @@ struct ctl_template {
 	const char *text; /* NULL: the end of an array */
 };
 
+/* Does the condition of a template hold? */
+bool ctl_holds(const json_t *object, const char *condition);
+
 /* Print all texts whose conditions hold. */
 void ctl_print(FILE *out, const json_t *object, const struct ctl_template *texts);
 

@@ -114,7 +114,8 @@ def read_until(end, said=b""):
         said += os.read(fd, 65536)
     return said
 
-for width, headings in ((80, "UNIT PEER IN OUT RTT QUEUE LIMITED BY"), (50, "IN OUT LIMITED BY"), (200, "QUEUE CC LIMITED BY")):
+RANKS = ["CC", "RTT", "QUEUE", "UNIT", "PEER", "LIMITED"]
+for width, some in ((200, 0), (80, 0), (60, 1), (32, 5)):
     pid, fd = pty.fork()
     if not pid:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
@@ -122,13 +123,18 @@ for width, headings in ((80, "UNIT PEER IN OUT RTT QUEUE LIMITED BY"), (50, "IN 
     frame = read_until(b"\033[J", read_until(b"\033[H").split(b"\033[H")[1]).decode()
     lines = re.sub(r"\033\[[0-9;?]*[a-zA-Z]", "", frame).replace("\r", "").split("\n")
     assert max(map(len, lines[3:])) <= width, (width, lines)
-    assert headings in " ".join(lines[3].split()), (headings, lines)
-    assert len(lines) == 7 and "idle" in lines[4], lines
+    missing = [name for name in RANKS if name not in lines[3]]
+    assert missing == RANKS[:len(missing)] and len(missing) >= some, lines
+    assert len(lines) == 7 and "IN" in lines[3] and "OUT" in lines[3], lines
+    assert width < 80 or re.search(r"group +10[.]99[.]0[.]\d:\d+ .*[0-9]ms .*idle", frame), lines
     os.write(fd, b"\n")
     read_until(b"Any key goes back")
     os.write(fd, b"x")
-    read_until(b"LIMITED BY")
-    os.write(fd, b"/7102\n")
+    read_until(b" match")
+    os.write(fd, b"/")
+    read_until(b"> ")
+    os.write(fd, b"7102\n")
+    read_until(b" 0 match")
     os.write(fd, b"q")
     read_until(b"\033[?1049l")
     assert os.waitpid(pid, 0)[1] == 0' "${tcptunectl[@]}" top --delay=0.2
@@ -403,6 +409,27 @@ test_limits_of_the_host_are_named() {
 	expect_eq "$(ctl_json '.host_limits | map(.name) | join(" ")' status)" \
 		"net.ipv4.tcp_window_scaling net.ipv4.tcp_sack net.ipv4.tcp_moderate_rcvbuf" "as JSON"
 	expect_match "$(ctl status)" "host +net.ipv4.tcp_window_scaling = 0: no window exceeds 64 KB" "as text"
+}
+
+# What is right, and each thing that is not.
+test_doctor() {
+	findings() { { ctl doctor --json 2>/dev/null || :; } | jq -r "[.findings[] | select(.level == \"$1\").check] | join(\",\")"; }
+	host a
+	expect_eq "$(findings fail)" daemon "without a daemon"
+	configure "[policy gone]\ncgroup = /no.such.slice\n"
+	tcptuned_in a --config="$TEST_DIR/my.conf"
+	expect_eq "$(findings fail)" "" "what fails"
+	expect_eq "$(findings ok | grep -o 'kernel,control groups,BPF file system,daemon,configuration,bitcp')" \
+		"kernel,control groups,BPF file system,daemon,configuration,bitcp" "what is right"
+	expect_eq "$(findings warn)" policy "a policy without its control group"
+	ctl doctor >/dev/null
+	in_host a sysctl -qw net.ipv4.tcp_rmem="4096 131072 5000000" net.ipv4.tcp_sack=0
+	expect_eq "$(findings warn)" sysctl,sysctl,policy "one that was changed, and one that limits"
+	configure "nonsense\n"
+	kill -HUP "$(pid_of tcptuned)"
+	in_log 'the configuration before it stays in force'
+	expect_eq "$(findings fail)" configuration "a reload that was rejected"
+	expect_match "$({ ctl doctor 2>&1 >/dev/null || echo "status $?"; } | tr '\n' " ")" "1 of [0-9]+ checks failed.*status 40" "exit status"
 }
 
 test_killed_and_detached() {

@@ -47,7 +47,7 @@ test_docs_name_options_and_targets_that_exist() {
 		"$TEST_BUILD/tcptuned" --help
 		"$TEST_BUILD/tcptune-run" --help
 		"$TEST_BUILD/tcptunectl" --help
-		for command in status top flows explain policy paths advise events streams detach; do
+		for command in status top flows explain policy paths advise events streams doctor detach; do
 			"$TEST_BUILD/tcptunectl" $command --help
 		done
 	} | grep -oE -- '--[a-z-]+' >"$TEST_DIR/options"
