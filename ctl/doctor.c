@@ -28,7 +28,8 @@ struct finding {
 /* Of the host. */
 static const struct finding host_findings[] = {
 	{"kernel", FAILED, "!new_enough", "Linux {release}: tcptuned needs 6.1 or later"},
-	{"kernel", FAILED, "!btf", "Linux {release} has no BTF; boot one with CONFIG_DEBUG_INFO_BTF"},
+	{"kernel", FAILED, "!btf",
+	 "Linux {release} has no BTF; boot one with CONFIG_DEBUG_INFO_BTF"},
 	{"kernel", OK, "", "Linux {release}, with BTF"},
 	{"control groups", FAILED, "!cgroup2",
 	 "no cgroup2 is mounted; mount -t cgroup2 none /sys/fs/cgroup"},

@@ -207,6 +207,10 @@ static void log_start(struct tcptuned_daemon *d)
 	log_info("tcptuned %s: %s, attached to %s%s, pinned in %s", TCPTUNED_VERSION,
 		 origins[d->kernel.origin], d->cgroup_path, d->whole_host ? " (all processes)" : "",
 		 d->kernel.pin_dir);
+	if (!d->whole_host && !d->config->cgroup[0])
+		log_warning("%s is the root of a cgroup namespace, as in a container: only its own "
+			    "processes are tuned; give it the host's (--cgroupns=host)",
+			    d->cgroup_path);
 	if (!d->kernel.bpf->links.dump_flows)
 		log_info(
 			"this kernel refuses iterators over socket storage: records are read by network "

@@ -16,6 +16,9 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
+/* Of the host's tree (kernfs); the root that a cgroup namespace shows has another one. */
+#define ROOT_INODE 1
+
 static int find_mount(char *path, size_t size, struct tcptuned_error *err)
 {
 	_cleanup_fclose_ FILE *mounts = fopen("/proc/self/mounts", "re");
@@ -79,8 +82,9 @@ int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_
 			    "tcptuned.cgroup: %s is not in a cgroup2 file system; name a directory "
 			    "of one (see: findmnt -t cgroup2), or leave the key out",
 			    ret_path);
-	/* A mount point is the root of its tree, or of the part that a cgroup namespace shows. */
-	*ret_root = !fstatat(fd, "..", &parent, 0) && parent.st_dev != st.st_dev;
+	/* A mount point that is named counts as the root; one that was looked up has to be it. */
+	*ret_root = path[0] ? !fstatat(fd, "..", &parent, 0) && parent.st_dev != st.st_dev
+			    : st.st_ino == ROOT_INODE;
 	return tcptuned_take_fd(&fd);
 }
 

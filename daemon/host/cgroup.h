@@ -12,7 +12,8 @@
 /*
  * Open the cgroup to attach to. @path: "" for the root of the tree, which is looked up in
  * /proc/self/mounts, because hybrid layouts do not have it at /sys/fs/cgroup. Returns a descriptor,
- * its name in @ret_path of @size, and in @ret_root whether all processes of the host are below it.
+ * its name in @ret_path of @size, and in @ret_root whether all processes of the host are below it
+ * (of a @path that is a mount point that is taken to be so).
  */
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,
 			 struct tcptuned_error *err);
