@@ -108,6 +108,21 @@ static int set_addr4(int sock, struct ifreq *ifr, const char *text)
 	return ioctl(sock, SIOCSIFNETMASK, ifr) < 0 ? -errno : 0;
 }
 
+/* The kernel lets an address be used a moment after it was given: addrconf_dad_work() is a work. */
+static int await_addr6(int sock, const struct in6_addr *addr)
+{
+	const struct sockaddr_in6 sin = {.sin6_family = AF_INET6, .sin6_addr = *addr};
+
+	for (int ms = 0; ms < 10000; ms++) {
+		if (!bind(sock, (const struct sockaddr *)&sin, sizeof(sin)))
+			return 0;
+		if (errno != EADDRNOTAVAIL)
+			break;
+		usleep(1000);
+	}
+	return -errno;
+}
+
 static int set_addr6(struct ifreq *ifr, const char *text)
 {
 	_cleanup_fd_ int sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -124,7 +139,9 @@ static int set_addr6(struct ifreq *ifr, const char *text)
 		return -errno;
 	req.prefix_len = len;
 	req.ifindex = ifr->ifr_ifindex;
-	return ioctl(sock, SIOCSIFADDR, &req) < 0 ? -errno : 0;
+	if (ioctl(sock, SIOCSIFADDR, &req) < 0)
+		return -errno;
+	return await_addr6(sock, &req.addr);
 }
 
 static bool wanted(const char *addr)

@@ -93,7 +93,7 @@ test_one_ipv6_network_has_half_at_most() {
 	link a b --rate 200mbit --delay 50ms --queue 2bdp
 	free_sender_on a
 	free_sender_on c
-	in_host a ip address add $second dev lo
+	in_host a ip address add $second dev lo nodad
 	in_host b ip route add $second dev tun0
 	TRANSFER_ADDR=${ADDR6[b]}
 	for port in 730{1..3}; do

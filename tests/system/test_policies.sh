@@ -13,7 +13,7 @@ addresses() {
 	local address
 	CONGESTION=reno host a
 	for address in {10.1.1.1,10.1.2.1,10.2.1.1,192.0.2.1}/32 2001:db8:{1,2}::1/128; do
-		in_host a ip address add $address dev lo
+		in_host a ip address add $address dev lo nodad
 	done
 }
 
