@@ -273,16 +273,16 @@ static const struct row cost[] = {
 };
 
 /* The kernel's own clocks, of connections that are open, and that were. */
-static void print_waits(struct prom *prom, const struct tcptuned_snapshot *snap)
+static void print_limited_time(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	for (int observed = 0; observed < 2; observed++) {
-		const struct tcptuned_waits *w = &snap->waits[observed];
+		const struct tcptuned_limited *l = &snap->limited[observed];
 		const struct {
 			const char *limit;
 			__u64 ns;
-		} rows[] = {{"receiver_window", w->rwnd},
-			    {"send_buffer", w->sndbuf},
-			    {"neither", w->busy - w->rwnd - w->sndbuf}};
+		} rows[] = {{"receiver_window", l->receiver_window},
+			    {"send_buffer", l->send_buffer},
+			    {"neither", l->neither}};
 
 		for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 			print_sample(
@@ -616,8 +616,8 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 			"Whether another process has changed the sysctl after tcptuned had set it, "
 			"which is kept.",
 			snap->left_alone[i], PLAIN, "sysctl", tcptuned_sysctl_name(i), NULL);
-	if (snap->waits_ok)
-		print_waits(&prom, snap);
+	if (snap->limited_ok)
+		print_limited_time(&prom, snap);
 	if (snap->totals_ok) {
 		print_rows(&prom, counters, ARRAY_SIZE(counters), snap);
 		for (size_t i = 0; i < ARRAY_SIZE(histograms); i++)

@@ -37,6 +37,11 @@ struct tcptuned_process_stats {
 	__u64 cpu_ns; /* user and system */
 };
 
+/* Time with something to send, by what limited it, nanoseconds. */
+struct tcptuned_limited {
+	__u64 receiver_window, send_buffer, neither;
+};
+
 /* Everything that a scrape shows. */
 struct tcptuned_snapshot {
 	const char *version;
@@ -50,17 +55,17 @@ struct tcptuned_snapshot {
 	bool whole_host;		   /* all processes are below the cgroup */
 	bool left_alone[TCPTUNED_SYSCTLS]; /* since another process has changed it */
 	struct tcptuned_adoption adoption;
-	struct tcptuned_waits waits[2]; /* nanoseconds of tuned, and of observed connections */
-	bool waits_ok;			/* they are known */
-	bool totals_ok;			/* totals could be read */
-	bool flows_ok;			/* flows could be read completely */
-	__u64 start_time_us;		/* of the daemon, since 1970 */
-	__u64 reloads[2];		/* of the configuration: rejected, accepted */
-	bool config_in_force;		/* the last reload was accepted, and applied completely */
-	__u64 scrapes;			/* answers made before this one */
-	__u64 scrapes_ns;		/* time that they took */
-	struct tcptuned_totals totals;	/* sums over all CPUs */
-	bool budget_ok;			/* the budget could be read */
+	struct tcptuned_limited limited[2]; /* of tuned, and of observed connections */
+	bool limited_ok;		    /* it is known */
+	bool totals_ok;			    /* totals could be read */
+	bool flows_ok;			    /* flows could be read completely */
+	__u64 start_time_us;		    /* of the daemon, since 1970 */
+	__u64 reloads[2];		    /* of the configuration: rejected, accepted */
+	bool config_in_force;	       /* the last reload was accepted, and applied completely */
+	__u64 scrapes;		       /* answers made before this one */
+	__u64 scrapes_ns;	       /* time that they took */
+	struct tcptuned_totals totals; /* sums over all CPUs */
+	bool budget_ok;		       /* the budget could be read */
 	struct budget budget;
 	struct tcptuned_path_stats paths;
 	struct tcptuned_passive_stats groups;

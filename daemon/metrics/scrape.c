@@ -117,23 +117,25 @@ static void raise_to(__u64 *sum, __u64 jiffies, unsigned int hz)
 	*sum = MAX(*sum, jiffies * (1000000000ull / hz));
 }
 
-static void read_waits(struct tcptuned_scrape *scrape)
+static void read_limited(struct tcptuned_scrape *scrape)
 {
 	struct tcptuned_snapshot *snap = &scrape->snap;
 
 	if (!scrape->hz && snap->flows.jiffies)
 		scrape->hz = tcptuned_clock_hz(snap->flows.jiffies);
-	snap->waits_ok = scrape->hz && snap->totals_ok && snap->flows_ok;
-	for (int observed = 0; observed < 2 && snap->waits_ok; observed++) {
+	snap->limited_ok = scrape->hz && snap->totals_ok && snap->flows_ok;
+	for (int observed = 0; observed < 2 && snap->limited_ok; observed++) {
 		const struct tcptuned_waits *open = &snap->flows.sums.waits[observed];
 		const __u64 *closed =
 			&snap->totals
 				 .counter[observed ? TCPTUNED_C_WAITS_OBSERVED : TCPTUNED_C_WAITS];
-		struct tcptuned_waits *sums = &snap->waits[observed];
+		struct tcptuned_limited *l = &snap->limited[observed];
+		__u64 busy = open->busy + closed[0], rwnd = open->rwnd + closed[1];
+		__u64 sndbuf = open->sndbuf + closed[2];
 
-		raise_to(&sums->busy, open->busy + closed[0], scrape->hz);
-		raise_to(&sums->rwnd, open->rwnd + closed[1], scrape->hz);
-		raise_to(&sums->sndbuf, open->sndbuf + closed[2], scrape->hz);
+		raise_to(&l->receiver_window, rwnd, scrape->hz);
+		raise_to(&l->send_buffer, sndbuf, scrape->hz);
+		raise_to(&l->neither, busy - MIN(busy, rwnd + sndbuf), scrape->hz);
 	}
 }
 
@@ -161,7 +163,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->budget_ok =
 		!bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.budget), &zero, &snap->budget);
 	snap->flows_ok = !tcptuned_scan(&snap->flows, kernel, &scrape->own_netns, NULL);
-	read_waits(scrape);
+	read_limited(scrape);
 	snap->policies_len = 0;
 	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&
 	       tcptuned_policy_next(kernel, &key, &snap->policies[snap->policies_len]))

@@ -348,8 +348,7 @@ METRICS=http://127.0.0.1:$METRICS_PORT
 
 daemon_options=(--foreground --config="${TEST_DIR-}/none.conf"
 	--set=tcptuned.cgroup="${TEST_CGROUP-}/group" --set=tcptuned.runtime_directory="${TEST_DIR-}/run"
-	--set=tcptuned.state_directory="${TEST_DIR-}/state" --set=metrics.port="$METRICS_PORT"
-	--set=metrics.flows=20)
+	--set=tcptuned.state_directory="${TEST_DIR-}/state" --set=metrics.port="$METRICS_PORT")
 tcptunectl=("${TEST_BUILD-}/tcptunectl" --socket="${TEST_DIR-}/run/control")
 [ -z "${TEST_DIR-}" ] || : >"$TEST_DIR/none.conf"
 

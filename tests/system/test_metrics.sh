@@ -4,6 +4,8 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
+printf '[metrics]\nflows = 20\n' >"$TEST_DIR/none.conf"
+
 # Prints the value of the one line of the last scrape that begins with a pattern.
 sample() { # PATTERN
 	local lines
@@ -54,7 +56,7 @@ test_flows_agree_with_ss() {
 	same "tcptuned_flow_delivery_rate_bytes_per_second$of_a" a "$a" delivery_rate 0.125
 	shows "flow_limited$of_a.*direction=\"send\",limit=\"idle\"" 1 "limited by nothing"
 	expect_between "$(grep '^tcptuned_limited_seconds_total{.*tuned="yes"' "$TEST_DIR/scrape" | awk '{ ms += 1000 * $2 }
-		END { printf "%d", ms }')" "$(ss_field a "$a" busy)" $(($(ss_field a "$a" busy) + 50)) \
+		END { printf "%.0f", ms }')" "$(ss_field a "$a" busy)" $(($(ss_field a "$a" busy) + 50)) \
 		"milliseconds of something to send"
 	# The totals are the sums over the connections, of which none has closed.
 	for what in tests grows shrinks; do
