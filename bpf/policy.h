@@ -187,7 +187,7 @@ __bpf_global int search_listener(struct search_result *r, __u32 first)
 	if (!r)
 		return 0;
 	init_search(&s, (struct sock *)r->sk);
-	return search_from(&s, first, TCPTUNED_POLICIES_MAX);
+	return search_from(&s, first, TCPTUNED_CHAIN_MAX);
 }
 
 /*

@@ -407,7 +407,8 @@ static const char *parse_ports(const struct tcptuned_key *key, const char *text,
 		if (ports.len == TCPTUNED_PORT_RANGES_MAX)
 			return "has more than eight ports or ranges";
 		word += strspn(word, " \t");
-		word[strcspn(word, " \t")] = '\0';
+		for (char *end = strchr(word, '\0'); end > word && strchr(" \t", end[-1]);)
+			*--end = '\0';
 		problem = parse_range(word, &ports.list[ports.len++]);
 		if (problem)
 			return problem;

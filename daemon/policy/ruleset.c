@@ -217,7 +217,7 @@ static int fail_chain(const struct item *item, struct tcptuned_error *err)
 	tcptuned_prefix_print(item->destination, text);
 	return FAIL(err, E2BIG, CONFIG,
 		    "policy %s: for %s there are more than %d rules that have to be tried "
-		    "one after the other; name fewer sources, or combine policies that "
+		    "one after the other; name fewer sources or ports, or combine policies that "
 		    "differ in ports or cgroup only",
 		    item->policy->named ? item->policy->named->name : "default", text,
 		    TCPTUNED_CHAIN_MAX);
