@@ -40,8 +40,8 @@ static const char *what_stays(void)
 {
 	return access("/sys/fs/bpf/tcptuned/map_meta", F_OK)
 		       ? ""
-		       : "; connections are still tuned by the programs of one that was killed, pinned in "
-			 "/sys/fs/bpf/tcptuned";
+		       : "; connections are still tuned, by the programs pinned in /sys/fs/bpf/tcptuned "
+			 "(if a daemon has another socket, name it by --socket)";
 }
 
 static int open_socket(const char *path, unsigned int timeout_s, struct tcptuned_error *err)

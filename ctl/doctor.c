@@ -38,7 +38,7 @@ static const struct finding host_findings[] = {
 	 "alone; give it the host's cgroup namespace"},
 	{"control groups", OK, "", "the root of the tree is at {cgroup2}"},
 	{"BPF file system", FAILED, "!bpffs",
-	 "/sys/fs/bpf is none; mount -t bpf -o mode=0700 bpf /sys/fs/bpf"},
+	 "/sys/fs/bpf is not a BPF file system; mount -t bpf -o mode=0700 bpf /sys/fs/bpf"},
 	{"BPF file system", OK, "", "at /sys/fs/bpf"},
 };
 
@@ -55,7 +55,7 @@ static const struct finding daemon_findings[] = {
 	{"bitcp", WARN, "why_no_bitcp", "{why_no_bitcp}"},
 	{"bitcp", OK, "", "registered"},
 	{"connections open before", WARN, "totals.adopt_failed",
-	 "{totals.adopt_failed} are left to the kernel; they are tuned from Linux 6.12 on"},
+	 "{totals.adopt_failed} are left to the kernel, as all are before Linux 6.12"},
 	{"connections open before", OK, "", "none was left out"},
 	{"records", WARN, "totals.unrecorded",
 	 "{totals.unrecorded} connections had no memory for theirs; raise the memory limit of the "

@@ -17,6 +17,7 @@
 #include "format.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 /* Control sequences: alternate screen without a cursor, and back; top left; clear the rest. */
 #define SCREEN_BEGIN	  "\033[?1049h\033[?25l"
@@ -69,9 +70,9 @@ static const enum column orders[] = {IN, RTT, QUEUE, UNIT}; /* IN: by both rates
 struct top {
 	const struct ctl *ctl;
 	json_t *request;
-	json_t *answer; /* the last one */
-	json_t *before; /* by connection, its bytes in the answer before */
-	double answer_s, before_s;
+	json_t *answer;			  /* the last one */
+	json_t *before;			  /* by connection, its bytes in the answer before */
+	double answer_s, before_s, due_s; /* when it was read; the next one is due */
 	struct row *rows;
 	size_t len, order, selected;
 	double seconds;
@@ -116,12 +117,15 @@ static void format_unit(const char *path, char ret[CTL_WORD])
 	const char *last = strrchr(path, '/'), *id;
 
 	last = last && last[1] ? last + 1 : path;
-	id = last + strcspn(last, "-:");
-	id = *id ? id + 1 : last;
+	id = last;
+	for (const char *c = last; *c; c++)
+		if (*c == '-' || *c == ':')
+			id = c + 1;
 	if (strspn(id, "0123456789abcdef") >= 32)
 		snprintf(ret, CTL_WORD, "%.12s", id);
 	else
 		snprintf(ret, CTL_WORD, "%s", *last ? last : "-");
+	tcptuned_text_make_printable(ret); /* users may have made it */
 }
 
 /* In the direction that carries more. */
@@ -144,6 +148,10 @@ static void fill_row(const struct top *top, const json_t *flow, struct row *row)
 	char key[3 * CTL_WORD];
 	const json_t *before = json_object_get(top->before, key_of(flow, key));
 
+	/* Another connection may have the ends of one that is over. */
+	if (ctl_number(before, "bytes_received") > ctl_number(flow, "bytes_received") ||
+	    ctl_number(before, "bytes_acked") > ctl_number(flow, "bytes_acked"))
+		before = NULL;
 	memset(row, 0, sizeof(*row));
 	row->flow = flow;
 	row->rtt_us = rtt;
@@ -203,9 +211,15 @@ static void remember(struct top *top)
 	top->before_s = top->answer_s;
 }
 
-static int read_rows(struct top *top, struct tcptuned_error *err)
+static void sort_rows(struct top *top)
 {
 	enum column order = orders[top->order];
+
+	qsort_r(top->rows, top->len, sizeof(*top->rows), compare_rows, &order);
+}
+
+static int read_rows(struct top *top, struct tcptuned_error *err)
+{
 	const json_t *flows;
 	json_t *answer;
 	int error = ctl_query(top->ctl->socket, top->request, &answer, err);
@@ -225,7 +239,7 @@ static int read_rows(struct top *top, struct tcptuned_error *err)
 		return FAIL(err, ENOMEM, INTERNAL, "out of memory");
 	for (size_t i = 0; i < top->len; i++)
 		fill_row(top, json_array_get(flows, i), &top->rows[i]);
-	qsort_r(top->rows, top->len, sizeof(*top->rows), compare_rows, &order);
+	sort_rows(top);
 	return 0;
 }
 
@@ -275,7 +289,8 @@ static void print_row(FILE *out, const struct row *row, const int widths[COLUMNS
 
 static void print_heading(FILE *out, const struct top *top)
 {
-	char clock[32], in_text[CTL_WORD], out_text[CTL_WORD];
+	char clock[32], in_text[CTL_WORD], out_text[CTL_WORD], line[4 * CTL_WORD];
+	int width = top->width ? top->width : (int)sizeof(line);
 	time_t now = time(NULL);
 	double in = 0, sent = 0;
 
@@ -286,19 +301,21 @@ static void print_heading(FILE *out, const struct top *top)
 	format_rate(in, in_text);
 	format_rate(sent, out_text);
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&now));
-	fprintf(out, "%s  %llu connections, %llu match  in %sbit/s  out %sbit/s%s\n", clock,
-		ctl_number(top->answer, "connections"), ctl_number(top->answer, "matched"), in_text,
-		out_text, top->paused ? "  paused" : "");
+	snprintf(line, sizeof(line), "%s  %llu connections, %llu match  in %sbit/s  out %sbit/s%s",
+		 clock, ctl_number(top->answer, "connections"), ctl_number(top->answer, "matched"),
+		 in_text, out_text, top->paused ? "  paused" : "");
+	fprintf(out, "%.*s\n", width, line);
 	if (top->terminal)
-		fprintf(out, "%s\n", top->trouble[0] ? top->trouble : KEYS);
+		fprintf(out, "%.*s\n", width, top->trouble[0] ? top->trouble : KEYS);
 	fputc('\n', out);
 }
 
 static void print_table(FILE *out, struct top *top)
 {
 	/* The heading has three lines and that of the columns, and a newline ends the last one. */
-	size_t fits = top->terminal ? (size_t)MAX(top->lines - 5, 1) : 100;
-	size_t shown = MIN(top->len, top->limit ? MIN(top->limit, fits) : fits);
+	size_t fits = top->terminal ? (size_t)MAX(top->lines - 5, 1) : FLOWS_READ;
+	size_t wanted = top->limit ? top->limit : top->terminal ? fits : 100;
+	size_t shown = MIN(top->len, MIN(wanted, fits));
 	int widths[COLUMNS];
 
 	top->selected = MIN(top->selected, shown ? shown - 1 : 0);
@@ -318,11 +335,11 @@ static void print_table(FILE *out, struct top *top)
 /* Print @text in place of the screen's content. */
 static void print_screen(const char *text)
 {
-	fputs(SCREEN_HOME, stdout);
+	fputs(SCREEN_HOME SCREEN_CLEAR_LINE, stdout);
 	for (; *text; text++) {
+		putchar(*text);
 		if (*text == '\n')
 			fputs(SCREEN_CLEAR_LINE, stdout);
-		putchar(*text);
 	}
 	fputs(SCREEN_CLEAR, stdout);
 }
@@ -362,7 +379,7 @@ static void measure_terminal(struct top *top)
 
 	top->terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
 			!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	top->lines = size.ws_row;
+	top->lines = size.ws_row ? size.ws_row : 24;
 	top->width = size.ws_col;
 }
 
@@ -453,9 +470,12 @@ static int explain(struct top *top, struct tcptuned_error *err)
 	fclose(out);
 	if (error)
 		return error;
-	print_screen(text);
+	/* The other screen keeps what does not fit. */
+	fputs(SCREEN_END, stdout);
+	fputs(text, stdout);
 	fflush(stdout);
 	top->ended = read(STDIN_FILENO, &key, 1) < 1 && !suspended;
+	fputs(SCREEN_BEGIN, stdout);
 	return 0;
 }
 
@@ -466,6 +486,7 @@ static void read_filter(struct top *top)
 					   "local_port", "remote_address", "remote_port"};
 	char line[CTL_WORD], *arguments[] = {line, NULL};
 	struct ctl ctl = {.arguments = arguments, .count = 1};
+	json_auto_t *request = json_deep_copy(top->request);
 	struct tcptuned_error err;
 
 	tcsetattr(STDIN_FILENO, TCSANOW, &top->termios);
@@ -473,35 +494,50 @@ static void read_filter(struct top *top)
 	fflush(stdout);
 	if (!fgets(line, sizeof(line), stdin))
 		line[0] = '\0';
+	clearerr(stdin); /* after Ctrl-D */
+	tcflush(STDIN_FILENO, TCIFLUSH);
 	line[strcspn(line, "\n")] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		json_object_del(top->request, ends[i]);
+		json_object_del(request, ends[i]);
 	top->trouble[0] = '\0';
-	if (line[0] && ctl_add_flow(&ctl, top->request, &err))
+	if (line[0] && ctl_add_flow(&ctl, request, &err))
 		snprintf(top->trouble, sizeof(top->trouble), "%s", err.text);
+	for (size_t i = 0; i < ARRAY_SIZE(ends) && !top->trouble[0]; i++)
+		json_object_del(top->request, ends[i]);
+	if (!top->trouble[0])
+		json_object_update(top->request, request);
 	take_terminal(top);
+}
+
+static void move_selection(struct top *top, char arrow)
+{
+	if (arrow == 'A' && top->selected)
+		top->selected--;
+	else if (arrow == 'B')
+		top->selected++;
 }
 
 static int handle_keys(struct top *top, struct tcptuned_error *err)
 {
-	char keys[16];
-	ssize_t len = read(STDIN_FILENO, keys, sizeof(keys) - 1);
+	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+	char key[3] = "";
 
-	keys[MAX(len, 0)] = '\0';
-	if (len <= 0 || keys[0] == 'q')
+	/* One key, of which an arrow sends three bytes. */
+	if (read(STDIN_FILENO, key, 1) < 1 || key[0] == 'q')
 		top->ended = true;
-	else if (!strcmp(keys, "\033[A"))
-		top->selected -= top->selected > 0;
-	else if (!strcmp(keys, "\033[B"))
-		top->selected++;
-	else if (keys[0] == 'p')
+	else if (key[0] == '\033' && poll(&keys, 1, 0) > 0 && read(STDIN_FILENO, key + 1, 2) == 2)
+		move_selection(top, key[2]);
+	else if (key[0] == 'p')
 		top->paused = !top->paused;
-	else if (keys[0] == 's')
+	else if (key[0] == 's')
 		top->order = (top->order + 1) % ARRAY_SIZE(orders);
-	else if (keys[0] == '/')
+	else if (key[0] == '/')
 		read_filter(top);
-	else if (keys[0] == '\n' && top->len)
+	else if (key[0] == '\n' && top->len)
 		return explain(top, err);
+	if (key[0] == '/')
+		top->due_s = 0;
+	sort_rows(top);
 	return 0;
 }
 
@@ -511,10 +547,11 @@ static int handle_keys(struct top *top, struct tcptuned_error *err)
 static int wait_interval(struct top *top, const sigset_t *waiting, struct tcptuned_error *err)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
-	struct timespec time = {.tv_sec = (time_t)top->seconds};
+	double left = top->paused ? top->seconds : MAX(top->due_s - now_s(), 0);
+	struct timespec time = {.tv_sec = (time_t)left};
 	int ready;
 
-	time.tv_nsec = (long)((top->seconds - (double)time.tv_sec) * 1e9);
+	time.tv_nsec = (long)((left - (double)time.tv_sec) * 1e9);
 	ready = ppoll(&keys, top->terminal, &time, waiting);
 	if (suspended)
 		suspend(top);
@@ -528,8 +565,10 @@ static int watch(struct top *top, const sigset_t *waiting, struct tcptuned_error
 	while (!error && !interrupted && !top->ended && !ferror(stdout)) {
 		if (top->terminal)
 			measure_terminal(top);
-		if (!top->paused || !top->answer)
+		if (!top->answer || (!top->paused && now_s() >= top->due_s)) {
+			top->due_s = now_s() + top->seconds;
 			error = read_rows(top, err);
+		}
 		if (error)
 			break;
 		draw(top);
