@@ -37,12 +37,13 @@ bool tcptuned_cc_is_module(const char *name)
 	_cleanup_fclose_ FILE *file = NULL;
 	char path[128], module[TCPTUNED_CC_NAME_MAX + 16], line[512];
 	struct utsname host;
-	bool found = false;
+	bool found;
 
 	uname(&host);
 	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", host.release);
 	snprintf(module, sizeof(module), "/tcp_%s.ko", name);
 	file = fopen(path, "re");
+	found = !file;
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = strstr(line, module);
 	return found;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 #include <linux/magic.h>
 
 #include "util/cleanup.h"
@@ -109,37 +110,45 @@ static int compare_ids(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
+/* Of a larger or deeper tree not all have a name: the daemon does nothing else meanwhile. */
+#define NAMES_MAX 16384
+#define DEPTH_MAX 32
+
 static void add_name(uint64_t id, const char *path)
 {
 	struct name *list = names.list;
-	char *copy = strdup(path);
+	char *copy;
 
-	if (!(names.len & (names.len - 1))) /* it is full */
+	if (!(names.len & (names.len - 1))) { /* it is full */
 		list = reallocarray(list, names.len ? 2 * names.len : 1, sizeof(*list));
-	if (!copy || !list) {
-		free(copy);
-		return;
+		if (!list)
+			return;
+		names.list = list;
 	}
-	names.list = list;
-	names.list[names.len++] = (struct name){id, copy};
+	copy = strdup(path);
+	if (copy)
+		names.list[names.len++] = (struct name){id, copy};
 }
 
 /* Add what is below the directory @fd, which is closed; @path has room for PATH_MAX. */
-static void add_names_below(int fd, char *path)
+static void add_names_below(int fd, char *path, int depth)
 {
 	_cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	size_t length = strlen(path);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
-		    length + strlen(entry->d_name) + 2 > PATH_MAX)
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && names.len < NAMES_MAX && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+
+		if (entry->d_type != DT_DIR || !strcmp(name, ".") || !strcmp(name, "..") ||
+		    depth == DEPTH_MAX || length + strlen(name) + 2 > PATH_MAX)
 			continue;
-		sprintf(path + length, "/%s", entry->d_name);
+		sprintf(path + length, "/%s", name);
 		add_name(entry->d_ino, path);
-		add_names_below(openat(dirfd(dir), entry->d_name,
-				       O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-				path);
+		add_names_below(openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path,
+				depth + 1);
 		path[length] = '\0';
 	}
 }
@@ -157,7 +166,7 @@ static void read_names(void)
 	if (root_fd() < 0 || fstat(root_fd(), &st))
 		return;
 	add_name(st.st_ino, "/");
-	add_names_below(openat(root_fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path);
+	add_names_below(openat(root_fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, 0);
 	qsort(names.list, names.len, sizeof(*names.list), compare_ids);
 }
 

@@ -214,6 +214,10 @@ static int read_flows(const struct tcptuned_source *source, const struct tcptune
 	struct choice choice = {source, request};
 	int error;
 
+	if (request->cgroup[0] && request->cgroup[0] != '/')
+		return USAGE(err,
+			     "cgroup: %.120s: write its path below the root, as in /system.slice",
+			     request->cgroup);
 	if (tcptuned_flows_init(ret, request->limit))
 		return FAIL(err, ENOMEM, INTERNAL, "no memory for %u flows", request->limit);
 	/* The kernel is much faster at what it can filter and order itself. */
