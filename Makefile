@@ -3,6 +3,7 @@
 # and bench/Makefile, which are included here.
 
 PREFIX     ?= /usr/local
+SBINDIR    ?= $(PREFIX)/sbin
 SYSCONFDIR ?= /etc
 UNITDIR    ?= $(if $(filter /usr,$(PREFIX)),/lib/systemd/system,/etc/systemd/system)
 DESTDIR    ?=
@@ -51,7 +52,12 @@ help: ## list the targets
 include $(wildcard lib/Makefile tests/Makefile bench/Makefile)
 
 # --- objects: $(BUILD)/x.o is made of x.c ---------------------------------------------------------
-$(BUILD)/%.o: %.c | $(SKELETONS)
+# The version is in many of them.
+$(BUILD)/version: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+
+$(BUILD)/%.o: %.c $(BUILD)/version | $(SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
 
@@ -139,15 +145,16 @@ DIST := tcptuned-$(VERSION)
 dist: man ## make an archive of the last commit, with what is generated, in $(BUILD)
 	sed 's/@version@/$(VERSION)/' contrib/tcptuned.spec.in >$(BUILD)/tcptuned.spec
 	git archive --prefix=$(DIST)/man/ $(addprefix --add-file=$(BUILD)/,$(GENERATED:man/tcptuned.conf=tcptuned.conf)) \
-		--prefix=$(DIST)/contrib/ --add-file=$(BUILD)/tcptuned.spec --prefix=$(DIST)/ HEAD | gzip -9n >$(BUILD)/$(DIST).tar.gz
+		--prefix=$(DIST)/contrib/ --add-file=$(BUILD)/tcptuned.spec --prefix=$(DIST)/ -o $(BUILD)/$(DIST).tar HEAD
+	gzip -9nf $(BUILD)/$(DIST).tar
 
 # --- install --------------------------------------------------------------------------------------
 INSTALL_PROGRAM = $(INSTALL) -D -m 755
 INSTALL_FILE    = $(INSTALL) -D -m 644
 
 install: all install-lib ## into PREFIX, below DESTDIR
-	$(INSTALL_PROGRAM) $(BUILD)/tcptuned $(DESTDIR)$(PREFIX)/sbin/tcptuned
-	$(INSTALL_PROGRAM) $(BUILD)/tcptunectl $(DESTDIR)$(PREFIX)/sbin/tcptunectl
+	$(INSTALL_PROGRAM) $(BUILD)/tcptuned $(DESTDIR)$(SBINDIR)/tcptuned
+	$(INSTALL_PROGRAM) $(BUILD)/tcptunectl $(DESTDIR)$(SBINDIR)/tcptunectl
 	$(INSTALL_PROGRAM) $(BUILD)/tcptune-run $(DESTDIR)$(PREFIX)/bin/tcptune-run
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/lib/tcptuned $(BUILD)/tcptune-preload.so
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/tcptune-run.1
@@ -158,7 +165,7 @@ install: all install-lib ## into PREFIX, below DESTDIR
 	test -e $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf || \
 		$(INSTALL_FILE) $(BUILD)/tcptuned.conf $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf
 	$(INSTALL_FILE) systemd/tcptuned.service.in $(DESTDIR)$(UNITDIR)/tcptuned.service
-	sed -i 's|@sbindir@|$(PREFIX)/sbin|g' $(DESTDIR)$(UNITDIR)/tcptuned.service
+	sed -i 's|@sbindir@|$(SBINDIR)|g' $(DESTDIR)$(UNITDIR)/tcptuned.service
 	$(INSTALL_FILE) systemd/tcptuned.socket $(DESTDIR)$(UNITDIR)/tcptuned.socket
 
 # The service is stopped before its unit file is removed: it then restores what it changed, and no link is left
@@ -170,11 +177,11 @@ uninstall: uninstall-lib ## stop it, and remove what was installed; the configur
 		systemctl disable -q $(UNITS); \
 		[ ! -d /run/systemd/system ] || systemctl stop $(UNITS); \
 	fi
-	if [ -z "$(DESTDIR)" ] && [ -x $(PREFIX)/sbin/tcptuned ] && \
+	if [ -z "$(DESTDIR)" ] && [ -x $(SBINDIR)/tcptuned ] && \
 	   { [ -S /run/tcptuned/control ] || [ -d /sys/fs/bpf/tcptuned ]; }; then \
-		$(PREFIX)/sbin/tcptunectl detach || $(PREFIX)/sbin/tcptuned --detach; \
+		$(SBINDIR)/tcptunectl detach || $(SBINDIR)/tcptuned --detach; \
 	fi
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/tcptuned sbin/tcptunectl bin/tcptune-run share/man/man8/tcptuned.8 \
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,tcptuned tcptunectl) $(addprefix $(DESTDIR)$(PREFIX)/,bin/tcptune-run share/man/man8/tcptuned.8 \
 		lib/tcptuned/tcptune-preload.so share/man/man1/tcptune-run.1 \
 		share/man/man8/tcptunectl.8 share/man/man5/tcptuned.conf.5 \
 		share/bash-completion/completions/tcptunectl) $(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
