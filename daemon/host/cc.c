@@ -43,7 +43,7 @@ bool tcptuned_cc_is_module(const char *name)
 	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", host.release);
 	snprintf(module, sizeof(module), "/tcp_%s.ko", name);
 	file = fopen(path, "re");
-	found = !file;
+	found = !file && errno != ENOENT;
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = strstr(line, module);
 	return found;

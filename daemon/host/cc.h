@@ -14,7 +14,7 @@ void tcptuned_cc_offered(char ret[static TCPTUNED_CONGESTION_NAMES]);
 /* True if @name, as a whole, is one of the names @offered. */
 bool tcptuned_cc_is_offered(const char *offered, const char *name);
 
-/* True if this kernel has @name as a module, loaded or not, or its modules.dep cannot be read. */
+/* True if this kernel has @name as a module, loaded or not, or a sandbox hides modules.dep. */
 bool tcptuned_cc_is_module(const char *name);
 
 /* True if an administrator has chosen the default @name: it is none of the kernel's defaults. */

@@ -440,7 +440,7 @@ test_killed_and_detached() {
 		policy test 10.99.0.1 10.99.0.2:7101)" '["default","every connection","bitcp"]' \
 		"the policy of a connection to come"
 	tcptuned_kill
-	ctl_refuses 40 "no tcptuned runs: no process listens on $TEST_DIR/run/control; connections are still tuned .*; start it" flows
+	ctl_refuses 40 "no tcptuned runs: no process listens on $TEST_DIR/run/control; connections are still tuned, by .*; start it" flows
 	ctl_refuses 40 "no tcptuned runs; tcptuned --detach restores what one that was killed" detach
 	ctl_refuses 40 "no tcptuned runs; without it, write tcptuned --forget-paths=PREFIX" paths forget all
 
