@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl doctor: what is wrong with tcptuned on this host, and what to do. */
 #include <errno.h>
-#include <mntent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+#include <linux/magic.h>
 
 #include "client.h"
 #include "commands.h"
 #include "format.h"
+#include "host/cgroup.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -134,12 +136,13 @@ static void judge_each(json_t *report, const json_t *array, const struct finding
 /* What of the host a daemon needs. */
 static json_t *look_at_host(void)
 {
-	_cleanup_fclose_ FILE *mounts = fopen("/proc/self/mounts", "re");
 	json_t *host = json_object();
-	struct mntent *entry;
+	_cleanup_close_ int cgroup = -1;
+	char path[PATH_MAX];
 	struct utsname name;
-	struct stat root;
+	struct statfs bpffs;
 	int major, minor;
+	bool root;
 
 	uname(&name);
 	json_object_set_new(host, "release", json_string(name.release));
@@ -147,16 +150,14 @@ static json_t *look_at_host(void)
 		json_object_set_new(host, "new_enough",
 				    json_boolean(major > 6 || (major == 6 && minor >= 1)));
 	json_object_set_new(host, "btf", json_boolean(!access("/sys/kernel/btf/vmlinux", F_OK)));
-	while (mounts && (entry = getmntent(mounts))) {
-		if (!strcmp(entry->mnt_type, "cgroup2") && !json_object_get(host, "cgroup2")) {
-			json_object_set_new(host, "cgroup2", json_string(entry->mnt_dir));
-			json_object_set_new(host, "cgroup_root",
-					    json_boolean(!stat(entry->mnt_dir, &root) &&
-							 root.st_ino == 1));
-		}
-		if (!strcmp(entry->mnt_type, "bpf") && !strcmp(entry->mnt_dir, "/sys/fs/bpf"))
-			json_object_set_new(host, "bpffs", json_true());
+	cgroup = tcptuned_cgroup_open("", &root, path, sizeof(path), NULL);
+	if (cgroup >= 0) {
+		json_object_set_new(host, "cgroup2", json_string(path));
+		json_object_set_new(host, "cgroup_root", json_boolean(root));
 	}
+	json_object_set_new(host, "bpffs",
+			    json_boolean(!statfs("/sys/fs/bpf", &bpffs) &&
+					 (unsigned long)bpffs.f_type == BPF_FS_MAGIC));
 	return host;
 }
 

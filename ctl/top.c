@@ -17,6 +17,7 @@
 #include "format.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/text.h"
 
 /* Control sequences: alternate screen without a cursor, and back; top left; clear the rest. */
@@ -84,14 +85,6 @@ struct top {
 };
 
 /* ---- rows ---------------------------------------------------------------------------------- */
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static const char *key_of(const json_t *flow, char ret[3 * CTL_WORD])
 {
@@ -230,7 +223,7 @@ static int read_rows(struct top *top, struct tcptuned_error *err)
 		remember(top);
 	json_decref(top->answer);
 	top->answer = answer;
-	top->answer_s = now_s();
+	top->answer_s = tcptuned_monotonic_s();
 	flows = json_object_get(answer, "flows");
 	free(top->rows);
 	top->len = json_array_size(flows);
@@ -383,7 +376,7 @@ static void measure_terminal(struct top *top)
 	top->width = size.ws_col;
 }
 
-/* Keys are read as they are pressed, but for those that make signals. */
+/* Keys are read one by one, without Enter, but for those that make signals. */
 static void take_terminal(struct top *top)
 {
 	struct termios raw;
@@ -547,7 +540,7 @@ static int handle_keys(struct top *top, struct tcptuned_error *err)
 static int wait_interval(struct top *top, const sigset_t *waiting, struct tcptuned_error *err)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
-	double left = top->paused ? top->seconds : MAX(top->due_s - now_s(), 0);
+	double left = top->paused ? top->seconds : MAX(top->due_s - tcptuned_monotonic_s(), 0);
 	struct timespec time = {.tv_sec = (time_t)left};
 	int ready;
 
@@ -565,8 +558,8 @@ static int watch(struct top *top, const sigset_t *waiting, struct tcptuned_error
 	while (!error && !interrupted && !top->ended && !ferror(stdout)) {
 		if (top->terminal)
 			measure_terminal(top);
-		if (!top->answer || (!top->paused && now_s() >= top->due_s)) {
-			top->due_s = now_s() + top->seconds;
+		if (!top->answer || (!top->paused && tcptuned_monotonic_s() >= top->due_s)) {
+			top->due_s = tcptuned_monotonic_s() + top->seconds;
 			error = read_rows(top, err);
 		}
 		if (error)

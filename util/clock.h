@@ -29,14 +29,19 @@ static inline uint64_t tcptuned_monotonic_ms(void)
 	return tcptuned_monotonic_ns() / 1000000;
 }
 
+static inline double tcptuned_monotonic_s(void)
+{
+	return (double)tcptuned_monotonic_ns() / 1e9;
+}
+
 /*
- * HZ of the kernel, of whose jiffies @jiffies are the lower bits now; 0: not to be told. They were
- * 0 five minutes after the boot (INITIAL_JIFFIES).
+ * HZ of the kernel, of whose jiffies @jiffies were the lower bits at the monotonic time @now_ms.
+ * They were 0 five minutes after the boot (INITIAL_JIFFIES); about then 0 is returned: unknown.
  */
-static inline unsigned int tcptuned_clock_hz(uint32_t jiffies)
+static inline unsigned int tcptuned_clock_hz(uint32_t jiffies, uint64_t now_ms)
 {
 	static const unsigned int rates[] = {100, 250, 300, 1000};
-	int64_t ms = (int64_t)tcptuned_monotonic_ms() - 300000;
+	int64_t ms = (int64_t)now_ms - 300000;
 	unsigned int best = 0;
 	int64_t least = 0;
 

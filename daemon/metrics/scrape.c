@@ -122,7 +122,7 @@ static void read_limited(struct tcptuned_scrape *scrape)
 	struct tcptuned_snapshot *snap = &scrape->snap;
 
 	if (!scrape->hz && snap->flows.jiffies)
-		scrape->hz = tcptuned_clock_hz(snap->flows.jiffies);
+		scrape->hz = tcptuned_clock_hz(snap->flows.jiffies, tcptuned_monotonic_ms());
 	snap->limited_ok = scrape->hz && snap->totals_ok && snap->flows_ok;
 	for (int observed = 0; observed < 2 && snap->limited_ok; observed++) {
 		const struct tcptuned_waits *open = &snap->flows.sums.waits[observed];
