@@ -151,9 +151,7 @@ static __always_inline void copy_limits(struct tcptuned_flow_record *r, struct t
 		r->pacing_rate_Bps = sk->sk_pacing_rate;
 }
 
-/*
- * What it has sent and received, and how long it was limited by what.
- */
+/* What it has sent and received, and how long it was limited by what. */
 static __always_inline void copy_history(struct tcptuned_flow_record *r, struct tcp_sock *tp)
 {
 	__u32 now = bpf_jiffies64();

@@ -138,12 +138,11 @@ static bool is_ours(const char *name)
 	return false;
 }
 
-static void warn_of_policy(const char *name, const struct tcptuned_policy_config *set)
+static void warn_of_policy(const char *name, const struct tcptuned_policy_config *set,
+			   const char *offered)
 {
-	char offered[TCPTUNED_CONGESTION_NAMES];
 	const char *cc = set->congestion_control;
 
-	tcptuned_cc_offered(offered);
 	if (set->cgroup[0] && !tcptuned_cgroup_id(set->cgroup))
 		log_warning("%scgroup: there is no control group %s now, so that the policy has no "
 			    "connection",
@@ -157,12 +156,13 @@ static void warn_of_policy(const char *name, const struct tcptuned_policy_config
 /* What the configuration names, and does not exist now. It may exist later. */
 static void print_absent(const struct tcptuned_config *config)
 {
-	char name[TCPTUNED_POLICY_NAME_MAX + 16];
+	char name[TCPTUNED_POLICY_NAME_MAX + 16], offered[TCPTUNED_CONGESTION_NAMES];
 
-	warn_of_policy("policy.", &config->policy);
+	tcptuned_cc_offered(offered);
+	warn_of_policy("policy.", &config->policy, offered);
 	for (size_t i = 0; i < config->policies_len; i++) {
 		snprintf(name, sizeof(name), "policy %s.", config->policies[i].name);
-		warn_of_policy(name, &config->policies[i].set);
+		warn_of_policy(name, &config->policies[i].set, offered);
 	}
 }
 
