@@ -52,11 +52,18 @@ help: ## list the targets
 include $(wildcard lib/Makefile tests/Makefile bench/Makefile)
 
 # --- objects: $(BUILD)/x.o is made of x.c ---------------------------------------------------------
-# The version is in many of them.
-$(BUILD)/version: FORCE
-	@mkdir -p $(@D)
-	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+# A file that is written again only when the text differs, of what depends on the text.
+define file_of_text
+$(BUILD)/$1: FORCE
+	@mkdir -p $$(@D)
+	@echo '$2' | cmp -s - $$@ || echo '$2' >$$@
+endef
+$(eval $(call file_of_text,version,$(VERSION)))
+$(eval $(call file_of_text,revision,$(REVISION)))
+# The archives are made again with it, since they must not keep an object whose source was removed.
+$(eval $(call file_of_text,objects,$(DAEMON_OBJ) $(CTL_OBJ) $(RUN_OBJ) $(LIB_OBJ) $(LINKEM_OBJ)))
 
+# The version is in many of them.
 $(BUILD)/%.o: %.c $(BUILD)/version | $(SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(HOSTFLAGS) -c $< -o $@
@@ -78,17 +85,7 @@ $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	@mkdir -p $(@D)
 	$(BPFTOOL) gen skeleton $< name $(*F)_bpf >$@.new && mv $@.new $@
 
-# The archives are made again when this list changes, since they must not keep an object whose source was removed.
-$(BUILD)/objects: FORCE
-	@mkdir -p $(@D)
-	@echo $(DAEMON_OBJ) $(CTL_OBJ) $(RUN_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) | cmp -s - $@ || \
-		echo $(DAEMON_OBJ) $(CTL_OBJ) $(RUN_OBJ) $(LIB_OBJ) $(LINKEM_OBJ) >$@
-
 # What says which commit this is, and nothing else, is compiled again after a commit.
-$(BUILD)/revision: FORCE
-	@mkdir -p $(@D)
-	@echo '$(REVISION)' | cmp -s - $@ || echo '$(REVISION)' >$@
-
 $(BUILD)/util/version.o $(BUILD)/asan/util/version.o: HOSTFLAGS += -DREVISION='"$(REVISION)"'
 $(BUILD)/util/version.o $(BUILD)/asan/util/version.o: $(BUILD)/revision
 
