@@ -8,8 +8,10 @@ each has given SAMPLES answers, at most 200 s, and ends with status 1 after a wr
 
 On a busy host a process that was woken runs later, and meanwhile it is the truth that its connection
 waits for it. So a sample counts if both processes slept all the time (a process 0 is not looked at), and that of
-a writer that sleeps of its own accord while something is in flight. The emulated link of a busy host may lose what
-it should not: unless losses are expected, a sample does not count while something is being repaired.
+a writer that sleeps of its own accord, or of a process that is not looked at, while something is in flight. The
+emulated link of a busy host may lose and delay what it should not: unless losses are expected, a sample does not
+count while something is being repaired, and none of a process that is not looked at while the RTT says that
+segments wait, unless that is expected.
 """
 import collections
 import json
@@ -44,7 +46,10 @@ while time.monotonic() < end and any(counted[row[0]] < samples for row in rows):
             sys.exit(f"{name}: the connection to port {port} is not there")
         if any(not before[pid] or before[pid] != after[pid] for pid in pids):
             continue
-        if send == "application" and not sender["flight_bytes"]:
+        awake = pids[0] == "0"
+        if (awake or send == "application") and not sender["flight_bytes"]:
+            continue
+        if awake and receive != "path" and receiver["receiver_rtt_us"] >= 1.5 * receiver["receive"]["min_rtt_us"]:
             continue
         if send != "loss" and sender["lost_segments"]:
             continue
