@@ -131,6 +131,14 @@ static __always_inline void keep_listener(const struct tcptuned_flow *flow,
 		bpf_map_delete_elem(&listeners, &key);
 }
 
+/* True if a request was withheld from the listener that accepted the connection. */
+static __always_inline bool listener_has_requested(struct tcp_sock *tp)
+{
+	struct tcptuned_listener_key key = listener_key(&tp->inet_conn.icsk_inet.sk.__sk_common);
+
+	return bpf_map_lookup_elem(&listeners, &key);
+}
+
 /* Records what the listener of an accepted connection has requested. */
 static __always_inline void record_listener(struct tcptuned_flow *flow,
 					    const struct sock_common *skc)
@@ -146,6 +154,16 @@ static __always_inline void record_listener(struct tcptuned_flow *flow,
 		flow->req_sndbuf = l->req_sndbuf;
 		tcptuned_set_request(flow, false, REQUEST_LISTENER);
 	}
+}
+
+/* Passes on what was withheld from the listener, for a connection that is held back. */
+static __always_inline void honour_listener(void *ctx, struct tcptuned_flow *flow, bool receive,
+					    __u32 min)
+{
+	if (tcptuned_request(flow, receive) != REQUEST_LISTENER)
+		return;
+	tcptuned_set_request(flow, receive, REQUEST_WITHHELD);
+	pass_request_on(ctx, flow, receive, min);
 }
 
 /* Records requests that the kernel honoured before tcptuned could intercept them. */

@@ -39,12 +39,13 @@ SINGLE_VALUE_MAP(BPF_MAP_TYPE_ARRAY, struct tcptuned_meta) meta SHARED_MAP;
 
 /*
  * The policies in force and those of earlier configurations, whose names connections still show.
- * Memory is allocated as records are added. A record is never written to once a rule names it.
+ * Each may have one for what it holds back. Memory is allocated as records are added. A record is
+ * never written to once a rule names it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TCPTUNED_GENERATIONS_KEPT *TCPTUNED_POLICIES_MAX);
+	__uint(max_entries, TCPTUNED_GENERATIONS_KEPT * 2 * TCPTUNED_POLICIES_MAX);
 	__type(key, __u32);
 	__type(value, struct tcptuned_policy);
 } policies SHARED_MAP;

@@ -129,6 +129,20 @@ static __always_inline bool is_multipath(struct tcp_sock *tp)
 	return bpf_core_field_exists(tp->is_mptcp) && BPF_CORE_READ(tp, is_mptcp);
 }
 
+/*
+ * The id of the policy that was found; of those that are held back, that which leaves them alone.
+ */
+static __always_inline __u32 found_policy(const struct rule_search *s)
+{
+	const struct tcptuned_policy *policy = policy_by_id(s->policy);
+
+	if (policy && policy->holdback &&
+	    tcptuned_is_held_back(policy->holdback, s->ends.local, s->ends.remote, s->local_port,
+				  s->remote_port))
+		return s->policy | TCPTUNED_POLICY_HELD_BACK;
+	return s->policy;
+}
+
 /* Argument and result of the searches below, which are global functions. */
 struct search_result {
 	__u64 sk;
@@ -147,7 +161,7 @@ __bpf_global int search_policy(struct search_result *r)
 	init_search(&s, (struct sock *)r->sk);
 	if (!search_by_remote(&s))
 		return 0;
-	r->policy = s.policy;
+	r->policy = found_policy(&s);
 	return 1;
 }
 
@@ -161,7 +175,7 @@ __bpf_global int search_ends(struct search_result *r, const struct rule_search *
 	s = *ends;
 	if (!search_by_remote(&s))
 		return 0;
-	r->policy = s.policy;
+	r->policy = found_policy(&s);
 	return 1;
 }
 

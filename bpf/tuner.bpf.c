@@ -28,6 +28,7 @@
 #include "receiver.h"
 #include "record.h"
 #include "sender.h"
+#include "trial.h"
 
 static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ctx)
 {
@@ -264,6 +265,11 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 		flow->flags |= TCPTUNED_F_PASSIVE;
 		record_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
 	}
+	if (id & TCPTUNED_POLICY_HELD_BACK) {
+		honour_listener(ctx, flow, true, sk_min_rcvbuf(tp));
+		honour_listener(ctx, flow, false, 0);
+	}
+	begin_trial(tp, policy, id);
 	apply_path_memory(flow, tp);
 	if (flow->flags & TCPTUNED_F_SLOW_SEED)
 		rightsize_begin_held(&flow->rcv, min_window(tp));
@@ -285,8 +291,9 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 
 /*
  * Returns whether a connection that has just been established needs its record at once: its
- * application's request was intercepted, a policy sets something from the start, or its path is
- * remembered as slow or long. Any other one gets two callbacks, and nothing else.
+ * application's request, or its listener's, was intercepted, a policy sets something from the
+ * start, or its path is remembered as slow or long. Any other one gets two callbacks, and nothing
+ * else.
  */
 __bpf_global int on_established(struct bpf_sock_ops *ctx)
 {
@@ -304,6 +311,9 @@ __bpf_global int on_established(struct bpf_sock_ops *ctx)
 	}
 	if (flow || (m->any_policy & TCPTUNED_AT_ESTABLISHED) || path_needs_record(tp))
 		return 1;
+	if ((m->any_policy & TCPTUNED_ANY_HOLDS_BACK) &&
+	    ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && listener_has_requested(tp))
+		return 1; /* which is honoured if the connection is held back */
 	/* STATE_CB, not needed yet, marks a WRITE_HDR_OPT that another program has requested. */
 	if (has & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
 		has |= BPF_SOCK_OPS_STATE_CB_FLAG;
@@ -385,6 +395,7 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 		histogram_add(&t->histogram[TCPTUNED_H_MIN_RTT], sk_min_rtt_us(tp));
 	histogram_add(&t->histogram[TCPTUNED_H_RETRANSMITS], tp->total_retrans);
 	learn_path(flow, tp);
+	end_trial(flow, tp, &waits);
 	flow->flags &= ~TCPTUNED_F_MANAGED;
 }
 

@@ -7,6 +7,7 @@
 
 #include "apply/apply.h"
 #include "kern/iterators.h"
+#include "policy/trial.h"
 #include "rpc/json.h"
 #include "tcptuned.skel.h"
 #include "util/log.h"
@@ -28,23 +29,23 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FIL
 		  struct tcptuned_error *err)
 {
 	struct tcptuned_error reason = {0};
-	bool changed;
-	size_t p = 0;
+	const struct tcptuned_policy *now = NULL;
+	bool changed, harmful;
 	int error;
 
-	while (p < d->policies_len && strcmp(d->policies[p].record.name, name))
-		p++;
-	if (p == d->policies_len)
+	for (size_t i = 0; i < d->policies_len; i++)
+		if (!strcmp(d->policies[i].record.name, name))
+			now = &d->policies[i].record;
+	if (!now)
 		return fail_policy(d, name, err);
-	changed = d->policies[p].record.disabled == enabled;
-	d->toggled = changed ? name : NULL;
-	error = changed ? tcptuned_apply(d, &reason) : 0;
-	d->toggled = NULL;
-	if (error) {
-		tcptuned_apply_again(d);
+	harmful = now->harmful;
+	changed = enabled ? now->disabled || harmful : !now->disabled;
+	error = changed ? tcptuned_apply_overruled(d, name, !enabled, false, &reason) : 0;
+	if (error)
 		return tcptuned_error_fill(err, EIO, reason.status, "nothing is changed: %s",
 					   reason.text);
-	}
+	if (changed && harmful) /* the next trial begins */
+		tcptuned_trial_forget(&d->kernel, name);
 	if (changed)
 		log_info("policy %s: %s through the control socket", name,
 			 enabled ? "enabled" : "disabled");

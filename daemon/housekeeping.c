@@ -2,6 +2,7 @@
 #include "daemon/housekeeping.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
@@ -14,6 +15,7 @@
 #include "host/cgroup.h"
 #include "host/sysctl.h"
 #include "kern/iterators.h"
+#include "policy/trial.h"
 #include "streams/memory.h"
 #include "tcptuned.skel.h"
 #include "util/cleanup.h"
@@ -141,6 +143,46 @@ static bool have_cgroups_changed(struct tcptuned_daemon *d)
 	return false;
 }
 
+static void log_harm(const struct tcptuned_trial *trial, const char *policy, bool sends,
+		     enum tcptuned_measure measure)
+{
+	unsigned int first = sends * TCPTUNED_OUTCOME_SIZES;
+	struct tcptuned_estimate e =
+		tcptuned_trial_estimate(trial, measure, first, first + TCPTUNED_OUTCOME_SIZES);
+	bool slower = measure == TCPTUNED_RATE;
+	double least = slower ? e.difference + e.radius : e.difference - e.radius;
+
+	log_error(
+		"policy %s: tuned connections that %s are %s than those held back, by %.1f %%, at "
+		"least by %.1f %%; it only observes until tcptunectl policy enable %s (see "
+		"tcptunectl trial)",
+		policy, sends ? "send" : "receive",
+		slower ? "slower" : "no faster and have longer round trips",
+		100 * fabs(exp2(e.difference) - 1), 100 * fabs(exp2(least) - 1), policy);
+}
+
+/* Where tuning is shown to do harm, connections go back to the kernel. */
+static void check_trials(struct tcptuned_daemon *d)
+{
+	char policy[TCPTUNED_POLICY_NAME_MAX];
+	struct tcptuned_error err = {0};
+	enum tcptuned_measure measure;
+	struct tcptuned_trial trial;
+	bool sends;
+
+	for (size_t i = 0; i < d->policies_len; i++) {
+		if (!d->policies[i].record.holdback)
+			continue;
+		memcpy(policy, d->policies[i].record.name, sizeof(policy));
+		tcptuned_trial_read(&d->kernel, policy, &trial);
+		if (!tcptuned_trial_shows_harm(&trial, &sends, &measure) ||
+		    tcptuned_apply_overruled(d, policy, false, true, &err))
+			continue;
+		tcptuned_iterator_run(d->kernel.bpf->links.apply_policies, NULL);
+		log_harm(&trial, policy, sends, measure);
+	}
+}
+
 static int check_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	_cleanup_close_ int fd = -1;
@@ -193,6 +235,7 @@ int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	error = check_cgroup(d, err);
 	if (error)
 		return error;
+	check_trials(d);
 	follow_tai_offset(d);
 	maintain_flows(d);
 	tcptuned_paths_tick(d->paths);

@@ -14,6 +14,7 @@
 #include "kern/iterators.h"
 #include "policy/install.h"
 #include "policy/lookup.h"
+#include "policy/trial.h"
 #include "tcptuned.skel.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -63,6 +64,7 @@ static struct tcptuned_policy make_record(struct tcptuned_daemon *d, const char 
 		.snd_window_max = tcptuned_memory_window_max(send, set->send_window_max_bytes),
 		.rcv_kernel_max = receive->kernel_max,
 		.cc_long_path_segments = set->long_path_segments,
+		.holdback = set->holdback,
 	};
 
 	if (d->options->observe && record.mode == TCPTUNED_TUNE)
@@ -89,27 +91,39 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 				 name, cgroup, strerror(errno));
 }
 
+static void overrule(struct tcptuned_policy *record, const struct tcptuned_policy *old)
+{
+	if (strcmp(record->name, old->name))
+		return;
+	record->disabled = old->disabled;
+	record->harmful = old->harmful && record->holdback;
+	if (record->disabled)
+		record->mode = TCPTUNED_OFF;
+	else if (record->harmful && record->mode == TCPTUNED_TUNE)
+		record->mode = TCPTUNED_OBSERVE;
+}
+
 /*
  * What a command has disabled stays so while its section exists, also after a reload, or if the
- * daemon was killed: the records in force say it. A command changes that of one policy.
+ * daemon was killed: the records in force say it. So does what a trial has shown to do harm. A
+ * command or a trial changes that of one policy.
  */
-static void keep_disabled(struct tcptuned_daemon *d)
+static void keep_overruled(struct tcptuned_daemon *d)
 {
 	struct tcptuned_policy old;
 	__u32 key = 0;
 
 	while (tcptuned_policy_next(&d->kernel, &key, &old)) {
-		if (d->toggled && !strcmp(old.name, d->toggled))
-			old.disabled = !old.disabled;
-		for (size_t i = 0; old.disabled && i < d->policies_len; i++) {
-			struct tcptuned_policy *record = &d->policies[i].record;
-
-			if (strcmp(record->name, old.name))
-				continue;
-			record->disabled = true;
-			record->mode = TCPTUNED_OFF;
+		if (d->overrule.policy && !strcmp(old.name, d->overrule.policy)) {
+			old.disabled = d->overrule.disabled;
+			old.harmful = d->overrule.harmful;
 		}
+		for (size_t i = 0; i < d->policies_len; i++)
+			overrule(&d->policies[i].record, &old);
 	}
+	for (size_t i = 0; i < d->policies_len; i++)
+		if (d->policies[i].record.mode != TCPTUNED_TUNE)
+			d->policies[i].record.holdback = 0;
 }
 
 static void make_records(struct tcptuned_daemon *d)
@@ -133,7 +147,7 @@ static void make_records(struct tcptuned_daemon *d)
 		if (named->set.cgroup[0])
 			find_cgroup(d, &d->policies[i]);
 	}
-	keep_disabled(d);
+	keep_overruled(d);
 }
 
 static bool any_policy_is_on(const struct tcptuned_daemon *d)
@@ -187,6 +201,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (d->policies_len > 1)
 		log_info("%zu policies in force, installed in %.1f ms", d->policies_len,
 			 (double)(tcptuned_monotonic_ns() - begin_ns) / 1e6);
+	tcptuned_trials_clean(&d->kernel, d->policies, d->policies_len);
 	if (!d->adopted && any_policy_is_on(d))
 		adopt(d);
 	tcptuned_cc_choose_default(d);
@@ -202,6 +217,21 @@ int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	error = try_to_apply(d, err);
 	d->unapplied = error;
 	d->trouble.unapplied[0] = '\0';
+	return error;
+}
+
+int tcptuned_apply_overruled(struct tcptuned_daemon *d, const char *policy, bool disabled,
+			     bool harmful, struct tcptuned_error *err)
+{
+	int error;
+
+	d->overrule.policy = policy;
+	d->overrule.disabled = disabled;
+	d->overrule.harmful = harmful;
+	error = tcptuned_apply(d, err);
+	d->overrule.policy = NULL;
+	if (error)
+		tcptuned_apply_again(d);
 	return error;
 }
 

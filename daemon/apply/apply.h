@@ -12,6 +12,10 @@
  */
 int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err);
 
+/* The same after a command, or a trial, has overruled the mode of @policy. */
+int tcptuned_apply_overruled(struct tcptuned_daemon *d, const char *policy, bool disabled,
+			     bool harmful, struct tcptuned_error *err);
+
 /*
  * The same without a request: by the timer, or to return to what was in force. Logs failures once.
  */

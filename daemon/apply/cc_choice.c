@@ -168,7 +168,8 @@ static bool default_may_be_set(const struct tcptuned_daemon *d)
 
 		if (i && record->disabled) /* it has no connection */
 			continue;
-		if (record->mode != TCPTUNED_TUNE || !record->congestion_control[0])
+		if (record->mode != TCPTUNED_TUNE || !record->congestion_control[0] ||
+		    record->holdback)
 			return false;
 	}
 	return true;

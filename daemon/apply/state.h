@@ -49,7 +49,10 @@ struct tcptuned_daemon {
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
 	unsigned int cgroups_missing; /* of these: not there, or not accessible */
-	const char *toggled;   /* the policy that a command enables or disables; NULL: none */
+	struct {
+		const char *policy; /* that a command or a trial changes; NULL: none */
+		bool disabled, harmful;
+	} overrule;
 	bool other_sockops;    /* a program of another owner may clear callback flags; logged */
 	__u32 last_prog_id;    /* the latest program that was examined for that */
 	uint64_t next_scan_ns; /* of all connections, by housekeeping; CLOCK_MONOTONIC */

@@ -18,7 +18,7 @@
 #include "util/prefix.h"
 
 #define TCPTUNED_CONFIG_PATH "/etc/tcptuned/tcptuned.conf"
-#define TCPTUNED_CONFIG_KEYS 28
+#define TCPTUNED_CONFIG_KEYS 29
 #define TCPTUNED_CONFIG_TEXT 256 /* longest path or origin, with its NUL */
 
 #define TCPTUNED_WINDOW_KERNEL 1 /* receive_window_max = kernel: the kernel's own maximum */
@@ -57,6 +57,7 @@ struct tcptuned_policy_config {
 	uint32_t send_window_max_bytes;
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": keep; or TCPTUNED_CC_AUTO */
 	uint32_t long_path_segments;		       /* window from which auto may set bitcp */
+	uint32_t holdback; /* of 2^32 connections, those that are left to the kernel */
 };
 
 struct tcptuned_named_policy {

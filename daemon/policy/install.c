@@ -47,6 +47,26 @@ static int create_rules(const struct tcptuned_ruleset *rules)
 	return tcptuned_take_fd(&fd);
 }
 
+/* For connections that the policy holds back. */
+static int write_held_back(int fd, const struct tcptuned_policy *policy, __u32 id)
+{
+	struct tcptuned_policy held_back = *policy;
+
+	if (!policy->holdback)
+		return 0;
+	id |= TCPTUNED_POLICY_HELD_BACK;
+	held_back.mode = TCPTUNED_OBSERVE;
+	return bpf_map_update_elem(fd, &id, &held_back, BPF_ANY);
+}
+
+static void delete_record(int fd, __u32 id)
+{
+	__u32 held_back = id | TCPTUNED_POLICY_HELD_BACK;
+
+	bpf_map_delete_elem(fd, &id);
+	bpf_map_delete_elem(fd, &held_back);
+}
+
 /*
  * Replace the records of the oldest generation by those of this one. Other records of this
  * generation may be left from a daemon that was killed while it wrote; they are deleted, because a
@@ -59,10 +79,10 @@ static int write_records(int fd, const struct tcptuned_policy_source *policies, 
 		__u32 id = TCPTUNED_POLICY_ID(generation, i);
 		__u32 oldest = TCPTUNED_POLICY_ID(generation - TCPTUNED_GENERATIONS_KEPT, i);
 
-		bpf_map_delete_elem(fd, &oldest);
-		if (i >= len)
-			bpf_map_delete_elem(fd, &id);
-		else if (bpf_map_update_elem(fd, &id, &policies[i].record, BPF_ANY))
+		delete_record(fd, oldest);
+		delete_record(fd, id);
+		if (i < len && (bpf_map_update_elem(fd, &id, &policies[i].record, BPF_ANY) ||
+				write_held_back(fd, &policies[i].record, id)))
 			return -1;
 	}
 	return 0;

@@ -313,6 +313,8 @@ static __u32 summarise(const struct tcptuned_policy *policy)
 		summary |= tune ? TCPTUNED_RCVBUF_OVERRIDDEN : TCPTUNED_RCVBUF_OBSERVED;
 	if (policy->override_sndbuf)
 		summary |= tune ? TCPTUNED_SNDBUF_OVERRIDDEN : TCPTUNED_SNDBUF_OBSERVED;
+	if (policy->holdback)
+		summary |= TCPTUNED_ANY_HOLDS_BACK;
 	if (tcptuned_policy_sets_at_once(policy))
 		summary |= TCPTUNED_AT_ESTABLISHED;
 	return summary;

@@ -198,6 +198,7 @@ static const struct {
 	{"policy", "send_window_max", "big|0", "or auto"},
 	{"policy", "congestion_control", "bi tcp", "15 letters"},
 	{"policy", "long_path_segments", "4K|0", "1 to 1048576"},
+	{"policy", "holdback", "half|0|60%|0.6", "0.001 to 0.5"},
 	{"policy", "congestion_control", "sixteen__letters", ", auto or keep"},
 	{"control", "group", "a.b|thirty_two_letters_are_too_many_x", "31 letters"},
 	{"policy web", "destination", "10.0.0.0/33|2001:db8::/129", "prefixes"},

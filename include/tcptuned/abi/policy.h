@@ -25,19 +25,22 @@
 
 /*
  * The id of a policy has the generation of its configuration in the upper half, and its place there
- * in the lower one. Generation 0 is not used, so that ids repeat after 65535 configurations.
+ * in the lower one. Generation 0 is not used, so that ids repeat after 65535 configurations. With
+ * the bit HELD_BACK it is that of connections that are left to the kernel for a trial: the same
+ * policy, which only observes.
  */
 #define TCPTUNED_POLICY_DEFAULT	       0 /* place of the policy of all other connections */
 #define TCPTUNED_POLICY_ID(gen, place) ((__u32)(gen) << 16 | (place))
-#define TCPTUNED_POLICY_PLACE(id)      ((id)&0xffff)
+#define TCPTUNED_POLICY_PLACE(id)      ((id)&0x7fff)
 #define TCPTUNED_POLICY_GENERATION(id) ((id) >> 16)
+#define TCPTUNED_POLICY_HELD_BACK      0x8000
 
 /* The name of a policy whose record is deleted; no section can be named like the latter. */
 #define TCPTUNED_POLICY_GONE(id) \
 	(TCPTUNED_POLICY_PLACE(id) == TCPTUNED_POLICY_DEFAULT ? "default" : "(earlier)")
 
 #define TCPTUNED_POLICIES_MAX	  257 /* of one configuration: 256 named ones and the default */
-#define TCPTUNED_GENERATIONS_KEPT 128 /* whose records stay, since connections refer to them */
+#define TCPTUNED_GENERATIONS_KEPT 127 /* whose records stay, since connections refer to them */
 #define TCPTUNED_RULES_MAX	  (1u << 20)
 #define TCPTUNED_CHAIN_MAX	  4096 /* rules that may have to be tried for one connection */
 
@@ -59,6 +62,8 @@ struct tcptuned_policy {
 	__u32 disabled;		     /* at run time; no rule leads to it, and its mode is off */
 	__u32 cc_auto;		     /* 1: bpf/cc_auto.h; congestion_control is "" then */
 	__u32 cc_long_path_segments; /* window from which a path is long */
+	__u32 holdback; /* share of connections that are held back, times 2^32; 0: no trial */
+	__u32 harmful;	/* its trial has shown that: its mode is to observe */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
 	char cc_resume[TCPTUNED_CC_NAME_MAX];	   /* in place of cubic after a pause; "": none */
 	char cc_random_loss[TCPTUNED_CC_NAME_MAX]; /* where no queue causes the losses; "": none */
@@ -69,6 +74,32 @@ struct tcptuned_policy {
 static inline int tcptuned_policy_sets_at_once(const struct tcptuned_policy *policy)
 {
 	return policy->mode == TCPTUNED_TUNE && policy->congestion_control[0];
+}
+
+/*
+ * splitmix64's finalizer: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators
+ * (2014), with Stafford's constants.
+ */
+static inline __u64 tcptuned_mix(__u64 x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/*
+ * True for the share @holdback of all connections, the same ones each time. Addresses in network
+ * byte order, ports in that of the host.
+ */
+static inline int tcptuned_is_held_back(__u32 holdback, const __u32 local[4], const __u32 remote[4],
+					__u32 local_port, __u32 remote_port)
+{
+	__u64 x = tcptuned_mix((__u64)local_port << 32 | remote_port);
+	__u32 i;
+
+	for (i = 0; i < 4; i++)
+		x = tcptuned_mix(x ^ ((__u64)local[i] << 32 | remote[i]));
+	return (__u32)x < holdback;
 }
 
 /* The key of the trie. IPv4 addresses are ::ffff:a.b.c.d, their prefixes are 96 bits longer. */
@@ -93,6 +124,7 @@ enum tcptuned_any_policy {
 	TCPTUNED_SNDBUF_OBSERVED = 1 << 3,
 	TCPTUNED_ANY_MANAGES = 1 << 4,	  /* a policy is not off */
 	TCPTUNED_AT_ESTABLISHED = 1 << 5, /* a policy sets something at once */
+	TCPTUNED_ANY_HOLDS_BACK = 1 << 6,
 };
 
 struct tcptuned_match {
