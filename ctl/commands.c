@@ -18,7 +18,7 @@
 
 static const struct ctl_command *const commands[] = {
 	&ctl_status, &ctl_top,	  &ctl_flows,	&ctl_explain, &ctl_policy, &ctl_paths,
-	&ctl_advise, &ctl_events, &ctl_streams, &ctl_doctor,  &ctl_detach,
+	&ctl_advise, &ctl_events, &ctl_streams, &ctl_trial,   &ctl_doctor, &ctl_detach,
 };
 
 enum { SOCKET, VERSION, HELP };

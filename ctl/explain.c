@@ -105,6 +105,7 @@ static const struct ctl_template first_texts[] = {
 	{"!flags.adopted flags.passive", "accepted here"},
 	{"!flags.adopted !flags.passive", "opened here"},
 	{"", ", in network namespace {netns}\n\npolicy\n  {policy}"},
+	{"flags.held_back", "; held back for the trial of its policy"},
 	{"flags.observe", "; observed: everything below is decided, and nothing is changed"},
 	{"rule", "\n  by its rule  {rule}\n"},
 	{"!rule", "\n  by a rule of a configuration before the one that is in force now\n"},

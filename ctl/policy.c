@@ -18,7 +18,9 @@ static const struct ctl_template policy_texts[] = {
 	{"policy", "{policy}: {rule}\n"},
 	{"disabled", "  mode                off: disabled; policy enable switches it on\n"},
 	{"!disabled mode=off", "  mode                off: left to the kernel\n"},
-	{"!disabled mode=observe", "  mode                observe: nothing is changed\n"},
+	{"harmful", "  mode                observe: its trial has shown harm (tcptunectl trial)\n"},
+	{"!disabled !harmful mode=observe", "  mode                observe: nothing is changed\n"},
+	{"held_back", "  trial               it is held back, and left to the kernel\n"},
 	{"!disabled mode=tune", "  mode                tune\n"},
 	{"cgroup_missing", "  cgroup              does not exist now\n"},
 	{"counted", "  connections         {connections}\n"},
@@ -102,7 +104,8 @@ const struct ctl_command ctl_policy = {
 		"without a port, one that no policy names) would get, and by which rule. Disable one, "
 		"as if its section did not exist (of default: leave to the kernel what no other policy "
 		"takes), and enable it again, for connections made from now on; it stays disabled over "
-		"reloads, and if the daemon is killed, until the daemon is stopped. Apply the policies "
+		"reloads, and if the daemon is killed, until the daemon is stopped. To enable one whose trial has "
+		"shown harm begins another trial. Apply the policies "
 		"to open connections, as if they were made now.",
 	.options = options,
 	.subcommands = subcommands,

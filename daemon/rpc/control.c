@@ -19,6 +19,7 @@
 #include "rpc/paths.h"
 #include "rpc/policies.h"
 #include "rpc/status.h"
+#include "rpc/trial.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -271,6 +272,7 @@ static tcptuned_handler *const handlers[TCPTUNED_CMD_STOP + 1] = {
 	[TCPTUNED_CMD_POLICY_TEST] = tcptuned_policies_handle_test,
 	[TCPTUNED_CMD_PATHS] = tcptuned_paths_handle,
 	[TCPTUNED_CMD_ADVISE] = tcptuned_advice_handle,
+	[TCPTUNED_CMD_TRIAL] = tcptuned_trial_handle,
 };
 
 static void print_error(FILE *out, const struct tcptuned_error *err)

@@ -65,10 +65,13 @@ static const struct {
 	{"send_memory_short", TCPTUNED_F_SND_MEMORY_SHORT},
 };
 
-static json_t *flags_array(__u32 flags)
+static json_t *flags_array(const struct tcptuned_flow *flow)
 {
 	json_t *array = json_array();
+	__u32 flags = flow->flags;
 
+	if (flow->policy & TCPTUNED_POLICY_HELD_BACK)
+		json_array_append_new(array, json_string("held_back"));
 	for (size_t i = 0; i < ARRAY_SIZE(flag_names); i++)
 		if (flags & flag_names[i].flag)
 			json_array_append_new(array, json_string(flag_names[i].name));
@@ -162,7 +165,7 @@ json_t *tcptuned_flow_json(const struct tcptuned_flow_record *record, const char
 	json_t *object;
 
 	object = json_pack("{s:s,s:s,s:o,s:{},s:{}}", "local", ends.local, "remote", ends.remote,
-			   "flags", flags_array(record->flow.flags), "receive", "send");
+			   "flags", flags_array(&record->flow), "receive", "send");
 	if (policy)
 		set_text(object, "policy", policy);
 	if (rule)

@@ -27,9 +27,9 @@ static const struct tcptuned_named_policy *find_section(const struct tcptuned_so
 
 static json_t *policy_object(const char *name, __u32 key, const struct tcptuned_policy *policy)
 {
-	json_t *object = json_pack("{s:b,s:b,s:b}", "disabled", policy->disabled, "override_rcvbuf",
-				   policy->override_rcvbuf, "override_sndbuf",
-				   policy->override_sndbuf);
+	json_t *object = json_pack("{s:b,s:b,s:b,s:b}", "disabled", policy->disabled, "harmful",
+				   policy->harmful, "override_rcvbuf", policy->override_rcvbuf,
+				   "override_sndbuf", policy->override_sndbuf);
 
 	set_text(object, "policy", name);
 	set_number(object, "key", key);
@@ -142,6 +142,16 @@ static char *format_rule(const struct tcptuned_source *source, const struct tcpt
 	return tcptuned_describe_rule(rule, remote, section ? section->set.cgroup : NULL);
 }
 
+static bool is_held_back(const struct tcptuned_policy *policy, const struct tcptuned_tuple *tuple)
+{
+	__u32 local[4], remote[4];
+
+	memcpy(local, tuple->local, sizeof(local));
+	memcpy(remote, tuple->remote, sizeof(remote));
+	return tcptuned_is_held_back(policy->holdback, local, remote, tuple->local_port,
+				     tuple->remote_port);
+}
+
 /* The policy that a connection between these ends gets if it is made now, and by which rule. */
 int tcptuned_policies_handle_test(const struct tcptuned_source *source,
 				  const struct tcptuned_request *request, FILE *out,
@@ -168,6 +178,9 @@ int tcptuned_policies_handle_test(const struct tcptuned_source *source,
 	} else {
 		object = policy_object(policy.name, rule.policy, &policy);
 		set_rule(object, format_rule(source, &rule, tuple.remote));
+		if (policy.holdback && tuple.local_port && tuple.remote_port &&
+		    is_held_back(&policy, &tuple))
+			json_object_set_new(object, "held_back", json_true());
 	}
 	tcptuned_json_print_line(out, object);
 	return 0;

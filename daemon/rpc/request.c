@@ -33,7 +33,7 @@ static const struct field {
 	{"remote_port", FIELD_NUMBER, OF_ENDS, FIELD(filter.remote_port), UINT16_MAX},
 	{"netns", FIELD_NUMBER, OF(FLOWS) | OF(PATHS) | OF(EVENTS), FIELD(filter.netns),
 	 UINT32_MAX},
-	{"policy", FIELD_TEXT, OF(FLOWS) | OF(POLICY_ENABLE) | OF(POLICY_DISABLE),
+	{"policy", FIELD_TEXT, OF(FLOWS) | OF(POLICY_ENABLE) | OF(POLICY_DISABLE) | OF(TRIAL),
 	 FIELD(filter.policy)},
 	{"cgroup", FIELD_TEXT, OF(POLICY_TEST) | OF(FLOWS), FIELD(cgroup)},
 	{"rules", FIELD_BOOL, OF(FLOWS), FIELD(rules)},

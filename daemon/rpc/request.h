@@ -37,6 +37,7 @@
 	X(POLICY_APPLY, "policy_apply")     \
 	X(PATHS, "paths")                   \
 	X(ADVISE, "advise")                 \
+	X(TRIAL, "trial")                   \
 	X(EVENTS, "events")                 \
 	X(PATHS_FORGET, "paths_forget")     \
 	X(STOP, "stop")

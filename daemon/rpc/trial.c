@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What tuning has changed, by the connections that policies hold back: policy/trial.h. */
+#include "rpc/trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "flows/scan.h"
+#include "policy/lookup.h"
+#include "policy/trial.h"
+#include "rpc/json.h"
+#include "util/clock.h"
+
+struct report {
+	const struct tcptuned_trial *trial;
+	unsigned int hz; /* 0: unknown */
+	json_t *rows;
+};
+
+/* Which of the two kinds of connections does better; NULL: no difference is shown. */
+static const char *better(const struct tcptuned_estimate *e, bool more_is_better)
+{
+	if (fabs(e->difference) <= e->radius)
+		return NULL;
+	return (e->difference > 0) == more_is_better ? "tuned" : "held_back";
+}
+
+/* @unit: of a logarithm; 0: a share, whose difference is one of shares. */
+static void add_row(const struct report *report, enum tcptuned_measure measure, const char *name,
+		    unsigned int first, unsigned int end, double unit)
+{
+	struct tcptuned_estimate e = tcptuned_trial_estimate(report->trial, measure, first, end);
+	double low = e.difference - e.radius, high = e.difference + e.radius;
+	const char *who = better(&e, measure == TCPTUNED_RATE);
+	json_t *row;
+
+	if (!e.known)
+		return;
+	row = json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:s?}", "measure", name, "direction",
+			first < TCPTUNED_OUTCOME_SIZES ? "receive" : "send", "tuned",
+			unit ? exp2(e.mean[0]) * unit : e.mean[0], "held_back",
+			unit ? exp2(e.mean[1]) * unit : e.mean[1], "difference",
+			unit ? exp2(e.difference) - 1 : e.difference, "low",
+			unit ? exp2(low) - 1 : low, "high", unit ? exp2(high) - 1 : high, "better",
+			who);
+	if (end == first + 1) {
+		unsigned int size = first % TCPTUNED_OUTCOME_SIZES;
+
+		set_number(row, "bytes_min", (__u64)TCPTUNED_OUTCOME_BYTES_MIN << 3 * size);
+	}
+	json_array_append_new(report->rows, row);
+}
+
+static void add_direction(const struct report *report, bool sends)
+{
+	unsigned int first = sends * TCPTUNED_OUTCOME_SIZES, end = first + TCPTUNED_OUTCOME_SIZES;
+
+	if (report->hz) {
+		add_row(report, TCPTUNED_RATE, "bits_per_second", first, end, 8.0 * report->hz);
+		for (unsigned int s = first; s < end; s++)
+			add_row(report, TCPTUNED_RATE, "bits_per_second", s, s + 1,
+				8.0 * report->hz);
+	}
+	add_row(report, TCPTUNED_RTT, "rtt_us", first, end, 1);
+	if (!sends)
+		return;
+	add_row(report, TCPTUNED_RETRANSMITTED, "retransmitted", first, end, 0);
+	add_row(report, TCPTUNED_LIMITED, "limited_by_windows", first, end, 0);
+}
+
+static json_t *trial_object(const struct tcptuned_source *source, const char *name, double share,
+			    bool harmful, unsigned int hz)
+{
+	struct tcptuned_trial trial;
+	struct report report = {&trial, hz, json_array()};
+	struct tcptuned_outcome tuned, held_back;
+
+	tcptuned_trial_read(source->kernel, name, &trial);
+	tcptuned_trial_sum(&trial, false, &tuned);
+	tcptuned_trial_sum(&trial, true, &held_back);
+	add_direction(&report, false);
+	add_direction(&report, true);
+	return json_pack("{s:s, s:f, s:b, s:I, s:I, s:o}", "policy", name, "holdback", share,
+			 "harmful", harmful, "tuned", (json_int_t)tuned.connections, "held_back",
+			 (json_int_t)held_back.connections, "rows", report.rows);
+}
+
+static double configured_share(const struct tcptuned_config *config, __u32 key)
+{
+	__u32 place = TCPTUNED_POLICY_PLACE(key);
+	const struct tcptuned_policy_config *set = &config->policy;
+
+	if (place && place <= config->policies_len)
+		set = &config->policies[place - 1].set;
+	return (double)set->holdback / (double)(1ull << 32);
+}
+
+int tcptuned_trial_handle(const struct tcptuned_source *source,
+			  const struct tcptuned_request *request, FILE *out,
+			  struct tcptuned_error *err)
+{
+	const char *wanted = request->filter.policy;
+	json_t *trials = json_array();
+	struct tcptuned_policy policy;
+	struct tcptuned_flows flows;
+	unsigned int hz;
+	__u32 key = 0;
+
+	tcptuned_flows_init(&flows, 0);
+	if (tcptuned_scan(&flows, source->kernel, NULL, err)) /* for the kernel's jiffies */
+		flows.jiffies = 0;
+	hz = flows.jiffies ? tcptuned_clock_hz(flows.jiffies, tcptuned_monotonic_ms()) : 0;
+	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
+		double share = configured_share(source->config, key);
+
+		if (share && (!wanted[0] || !strcmp(wanted, policy.name)))
+			json_array_append_new(trials, trial_object(source, policy.name, share,
+								   policy.harmful, hz));
+	}
+	tcptuned_json_print_line(out, json_pack("{s:o}", "trials", trials));
+	return 0;
+}
