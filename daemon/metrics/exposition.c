@@ -548,6 +548,39 @@ static void print_policies(struct prom *prom, const struct tcptuned_snapshot *sn
 				     p->name, "direction", send ? "send" : "receive", NULL);
 }
 
+static const struct row trial_rows[] = {
+	{"tcptuned_trial_connections_total", NO_LABEL, FIELD_OF(tcptuned_outcome, connections),
+	 "Connections that ended, of policies that hold some back."},
+	{"tcptuned_trial_bytes_total", NO_LABEL, FIELD_OF(tcptuned_outcome, bytes),
+	 "Bytes that these carried."},
+	{"tcptuned_trial_sent_segments_total", NO_LABEL, FIELD_OF(tcptuned_outcome, segments),
+	 "Segments that they sent."},
+	{"tcptuned_trial_retransmitted_segments_total", NO_LABEL,
+	 FIELD_OF(tcptuned_outcome, retransmits), "Segments that they sent again."},
+};
+
+static void print_trials(struct prom *prom, const struct tcptuned_snapshot *snap)
+{
+	for (unsigned int p = 0; p < snap->policies_len; p++)
+		print_sample(prom, "tcptuned_policy_harmful",
+			     "Whether a trial has shown that tuning does harm: then a policy only "
+			     "observes.",
+			     snap->policies[p].harmful, PLAIN, "policy", snap->policies[p].name,
+			     NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(trial_rows); i++)
+		for (unsigned int n = 0; n < 2 * snap->policies_len; n++) {
+			const struct tcptuned_policy *policy = &snap->policies[n / 2];
+			const struct row *row = &trial_rows[i];
+
+			if (policy->holdback || policy->harmful)
+				print_sample(prom, row->name, row->help,
+					     tcptuned_field(&snap->trials[n / 2][n % 2],
+							    row->offset, row->size),
+					     PLAIN, "policy", policy->name, "tuned",
+					     n % 2 ? "no" : "yes", NULL);
+		}
+}
+
 /* ---- the memory budget, the path memory, and what tcptuned costs ------------------------ */
 
 static void print_budget(struct prom *prom, const struct tcptuned_snapshot *snap)
@@ -636,5 +669,6 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 		print_flows(&prom, snap);
 	}
 	print_policies(&prom, snap);
+	print_trials(&prom, snap);
 	print_cost(&prom, snap);
 }

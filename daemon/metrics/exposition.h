@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <tcptuned/algo/budget.h>
 #include <tcptuned/abi/meta.h>
+#include <tcptuned/abi/outcome.h>
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/abi/totals.h>
 
@@ -74,6 +75,8 @@ struct tcptuned_snapshot {
 	struct tcptuned_process_stats process;
 	unsigned int policies_len;
 	struct tcptuned_policy policies[TCPTUNED_POLICIES_MAX]; /* in force, in their order */
+	/* Of those that hold connections back: all outcomes, tuned and held back. */
+	struct tcptuned_outcome trials[TCPTUNED_POLICIES_MAX][2];
 };
 
 /* Write the whole of /metrics. Errors stay in @out. */

@@ -20,6 +20,7 @@
 #include "kern/pins.h"
 #include "metrics/exposition.h"
 #include "policy/lookup.h"
+#include "policy/trial.h"
 #include "tcptuned.skel.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -139,6 +140,18 @@ static void read_limited(struct tcptuned_scrape *scrape)
 	}
 }
 
+static void read_trial(struct tcptuned_snapshot *snap, unsigned int place)
+{
+	const struct tcptuned_policy *policy = &snap->policies[place];
+	struct tcptuned_trial trial;
+
+	if (!policy->holdback && !policy->harmful)
+		return;
+	tcptuned_trial_read(snap->kernel, policy->name, &trial);
+	for (int held_back = 0; held_back < 2; held_back++)
+		tcptuned_trial_sum(&trial, held_back, &snap->trials[place][held_back]);
+}
+
 static void read_everything(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
@@ -167,7 +180,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->policies_len = 0;
 	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&
 	       tcptuned_policy_next(kernel, &key, &snap->policies[snap->policies_len]))
-		snap->policies_len++;
+		read_trial(snap, snap->policies_len++);
 	read_cost_of_programs(&snap->bpf, kernel);
 	read_cost_of_daemon(&snap->process);
 }
