@@ -24,7 +24,7 @@ test_docs_list_each_metric() {
 # Members of JSON, and events: what has quotes in these files. The names of some are made of two halves there.
 test_docs_list_each_member_of_json() {
 	tr -d '\\' <"$TEST_BUILD/man/tcptunectl.8" | grep -oE '[a-z_]+' | sort -u >"$TEST_DIR/listed"
-	expect_eq "$(sed 's/\\//g' daemon/rpc/{advice,events,flows,paths,policies,status}.c \
+	expect_eq "$(sed 's/\\//g' daemon/rpc/{advice,events,flows,paths,policies,status,trial}.c \
 		daemon/change.c ctl/streams.c |
 		grep -oE '"[._a-z]*[a-z]"' | grep -vE '\.h"|"(enabled|interrupted|opened|unknown|want|we)"' | tr -d '"' | sed 's/^_/receive_/' | tr -s . '\n' |
 		unknown "$TEST_DIR/listed")" "" "members that tcptunectl(8) has not"
