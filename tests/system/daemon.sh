@@ -290,9 +290,9 @@ keep_host_state() {
 }
 
 # Waits until the state is that again: the kernel frees programs of struct_ops after a grace period of Tasks RCU
-# (bpf_struct_ops_map_free()), which took more than two minutes on a host with two busy loops.
+# (bpf_struct_ops_map_free()), which took more than four minutes on a host with two busy loops.
 expect_host_state() {
-	local end=$((SECONDS + 240))
+	local end=$((SECONDS + 900))
 	until [ -z "$(new_in_host_state)" ]; do
 		[ $SECONDS -lt $end ] || fail "not as before: $(new_in_host_state)"
 		sleep 0.1
