@@ -30,7 +30,7 @@ HOSTFLAGS = $(WARN) $(SAME_PATHS) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE 
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
 BPFFLAGS  = -O2 -g $(WARN) $(SAME_PATHS) -target bpf -mcpu=v3 -Iinclude -Ibpf -MMD -MP \
 	    -I/usr/include/$(shell $(CC) -print-multiarch)
-LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson sqlite3) -lelf -lz
+LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson sqlite3 libseccomp) -lelf -lz
 RUN_LIBS  = $(shell $(PKG_CONFIG) --libs libseccomp sqlite3) -lm
 LINK      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 ARCHIVE   = rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)

@@ -8,7 +8,6 @@
 #include "apply/apply.h"
 #include "kern/iterators.h"
 #include "policy/trial.h"
-#include "rpc/json.h"
 #include "tcptuned.skel.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -25,8 +24,8 @@ static int fail_policy(const struct tcptuned_daemon *d, const char *name,
 		    tcptuned_text_suggest(name, names, "see tcptunectl policy list", suggestion));
 }
 
-static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FILE *out,
-		  struct tcptuned_error *err)
+int tcptuned_change_policy(struct tcptuned_daemon *d, const char *name, bool enabled,
+			   bool *ret_changed, struct tcptuned_error *err)
 {
 	struct tcptuned_error reason = {0};
 	const struct tcptuned_policy *now = NULL;
@@ -49,15 +48,14 @@ static int enable(struct tcptuned_daemon *d, const char *name, bool enabled, FIL
 	if (changed)
 		log_info("policy %s: %s through the control socket", name,
 			 enabled ? "enabled" : "disabled");
-	tcptuned_json_print_line(out, json_pack("{s:s,s:b,s:b}", "policy", name, "disabled",
-						!enabled, "changed", changed));
+	*ret_changed = changed;
 	return 0;
 }
 
-static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_error *err)
+int tcptuned_change_open(struct tcptuned_daemon *d, struct tcptuned_adoption *ret,
+			 struct tcptuned_error *err)
 {
-	struct tcptuned_adoption a;
-	int error = tcptuned_iterator_run(d->kernel.bpf->links.apply_policies, &a);
+	int error = tcptuned_iterator_run(d->kernel.bpf->links.apply_policies, ret);
 
 	if (error)
 		return FAIL(err, -error, INTERNAL,
@@ -65,30 +63,12 @@ static int apply_to_open(struct tcptuned_daemon *d, FILE *out, struct tcptuned_e
 			    strerror(-error));
 	log_info("policies applied to open connections: %llu moved to another policy, "
 		 "%llu attached, %llu released, %llu failed, %llu ms",
-		 a.moved, a.connections, a.detached, a.failed + a.too_old, a.ns / 1000000);
-	tcptuned_json_print_line(out,
-				 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "moved", a.moved,
-					   "attached", a.connections, "detached", a.detached,
-					   "failed", a.failed, "kernel_too_old", a.too_old,
-					   "namespaces_failed", (json_int_t)a.namespaces_failed));
+		 ret->moved, ret->connections, ret->detached, ret->failed + ret->too_old,
+		 ret->ns / 1000000);
 	return 0;
 }
 
-static int forget_paths(struct tcptuned_daemon *d, const char *prefix, FILE *out,
-			struct tcptuned_error *err)
-{
-	unsigned int count;
-	int error =
-		tcptuned_paths_forget(&d->kernel, d->config->state_directory, prefix, &count, err);
-
-	if (error)
-		return error;
-	log_info("paths to %.60s forgotten through the control socket: %u prefixes", prefix, count);
-	tcptuned_json_print_line(out, json_pack("{s:i}", "forgotten", (int)count));
-	return 0;
-}
-
-static int stop(struct tcptuned_daemon *d, FILE *out, struct tcptuned_error *err)
+int tcptuned_change_stop(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	if (d->activated)
 		return FAIL(
@@ -97,21 +77,5 @@ static int stop(struct tcptuned_daemon *d, FILE *out, struct tcptuned_error *err
 			"the next scrape would start it again; stop both: systemctl stop "
 			"tcptuned.socket tcptuned");
 	d->stopping = true;
-	tcptuned_json_print_line(out, json_pack("{s:b}", "stopping", 1));
 	return 0;
-}
-
-int tcptuned_change(void *ctx, const struct tcptuned_request *request, FILE *out,
-		    struct tcptuned_error *err)
-{
-	struct tcptuned_daemon *d = ctx;
-
-	if (request->command == TCPTUNED_CMD_STOP)
-		return stop(d, out, err);
-	if (request->command == TCPTUNED_CMD_POLICY_APPLY)
-		return apply_to_open(d, out, err);
-	if (request->command == TCPTUNED_CMD_PATHS_FORGET)
-		return forget_paths(d, request->prefix, out, err);
-	return enable(d, request->filter.policy, request->command == TCPTUNED_CMD_POLICY_ENABLE,
-		      out, err);
 }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Requests of the control socket that change something: about policies and remembered paths. */
+/* What clients of the control socket may change. A name is one that they have sent. */
 #ifndef TCPTUNED_DAEMON_CHANGE_H
 #define TCPTUNED_DAEMON_CHANGE_H
 
 #include "apply/state.h"
-#include "rpc/request.h"
 
-/* Execute @request, and print the result as JSON; @daemon is a struct tcptuned_daemon. */
-int tcptuned_change(void *daemon, const struct tcptuned_request *request, FILE *out,
-		    struct tcptuned_error *err);
+/* Enable or disable a policy, for new connections. */
+int tcptuned_change_policy(struct tcptuned_daemon *d, const char *name, bool enabled,
+			   bool *ret_changed, struct tcptuned_error *err);
+
+/* Apply the policies to open connections. */
+int tcptuned_change_open(struct tcptuned_daemon *d, struct tcptuned_adoption *ret,
+			 struct tcptuned_error *err);
+
+/* Stop the daemon, soon. */
+int tcptuned_change_stop(struct tcptuned_daemon *d, struct tcptuned_error *err);
 
 #endif

@@ -11,11 +11,11 @@
 #include <systemd/sd-daemon.h>
 
 #include "apply/apply.h"
-#include "daemon/change.h"
 #include "apply/cc_choice.h"
 #include "daemon/detach.h"
 #include "daemon/housekeeping.h"
 #include "daemon/reload.h"
+#include "daemon/worker.h"
 #include "apply/state.h"
 #include "flows/scan.h"
 #include "host/cgroup.h"
@@ -35,15 +35,6 @@
 
 /* ---- the event loop --------------------------------------------------------------------- */
 
-/* The configuration, or a request, may have changed what a scrape shows. */
-static void renew_metrics(void *ctx)
-{
-	struct tcptuned_daemon *d = ctx;
-
-	if (d->http)
-		tcptuned_http_renew(d->http);
-}
-
 /*
  * A restart by systemd sends SIGUSR1 and then SIGTERM (tcptuned.service). Of two pending signals
  * the kernel delivers the one with the lower number first.
@@ -54,7 +45,6 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 
 	if (info->ssi_signo == SIGHUP) {
 		tcptuned_reload(d);
-		renew_metrics(d);
 		return 0;
 	}
 	d->stopping = true;
@@ -78,12 +68,6 @@ static int on_groups_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-static int on_scraper(sd_event_source *source, int fd, uint32_t events, void *http)
-{
-	tcptuned_http_run(http);
-	return 0;
-}
-
 static int fail_to_wait(struct tcptuned_error *err, int error)
 {
 	return FAIL(err, -error, INTERNAL, "cannot wait for events: %s", strerror(-error));
@@ -98,6 +82,7 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_SIZE(signals) && error >= 0; i++) {
 		sigaddset(&mask, signals[i]);
 		sigprocmask(SIG_BLOCK, &mask, NULL);
@@ -119,12 +104,8 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 static int loop(struct tcptuned_daemon *d)
 {
 	while (!d->stopping && !d->error) {
-		/* -1, which means no timeout, becomes the largest number. */
-		unsigned int ms = d->http ? tcptuned_http_timeout_ms(d->http) : -1;
-		int got = sd_event_run(d->event, ms == UINT_MAX ? UINT64_MAX : ms * 1000ull);
+		int got = sd_event_run(d->event, UINT64_MAX);
 
-		if (d->http && (!got || !tcptuned_http_timeout_ms(d->http)))
-			tcptuned_http_run(d->http);
 		if (got < 0)
 			return fail_to_wait(d->err, got);
 	}
@@ -133,23 +114,10 @@ static int loop(struct tcptuned_daemon *d)
 
 /* ---- start ----------------------------------------------------------------------------- */
 
-static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
+static int listen_for_scrapes(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
-	struct tcptuned_scrape_options scrape = {
-		.kernel = &d->kernel,
-		.paths = d->paths,
-		.groups = tcptuned_passive_stats(d->groups),
-		.flows_max = d->config->metrics_flows,
-		.whole_host = d->whole_host,
-		.cgroups_missing = &d->cgroups_missing,
-		.trouble = &d->trouble,
-	};
-	struct tcptuned_http_options http = {
-		.address = d->config->metrics_address,
-		.port = d->config->metrics_port,
-		.print = tcptuned_scrape_print,
-	};
-	int sockets = tcptuned_activation_sort(&http.listen_fd), error;
+	_cleanup_close_ int passed = -1;
+	int sockets = tcptuned_activation_sort(&passed);
 
 	/* Clients of the others would be accepted by the kernel, and never answered. */
 	if (sockets > 1)
@@ -157,41 +125,11 @@ static int start_metrics(struct tcptuned_daemon *d, struct tcptuned_error *err)
 			    "metrics: systemd passed %d sockets, and tcptuned serves one; leave "
 			    "one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 and IPv6)",
 			    sockets);
-	d->activated = http.listen_fd >= 0;
+	d->activated = passed >= 0;
 	if (!d->config->metrics_enabled)
 		return 0;
-	error = tcptuned_scrape_new(&d->scrape, &scrape);
-	if (error)
-		return FAIL(err, -error, INTERNAL, "metrics: %s", strerror(-error));
-	http.ctx = d->scrape;
-	error = tcptuned_http_start(&d->http, &http, err);
-	if (error)
-		return error;
-	error = sd_event_add_io(d->event, NULL, tcptuned_http_fd(d->http), EPOLLIN, on_scraper,
-				d->http);
-	return error < 0 ? fail_to_wait(err, error) : 0;
-}
-
-static int start_control(struct tcptuned_daemon *d, struct tcptuned_error *err)
-{
-	struct tcptuned_control_options options = {
-		.directory = d->config->runtime_directory,
-		.group = d->config->control_group,
-		.loop = d->event,
-		.source =
-			{
-				.kernel = &d->kernel,
-				.config = d->config,
-				.trouble = &d->trouble,
-				.daemon = getpid(),
-				.start_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000,
-			},
-		.change = tcptuned_change,
-		.answering = renew_metrics,
-		.ctx = d,
-	};
-
-	return tcptuned_control_start(&d->control, &options, err);
+	return tcptuned_http_listen(&d->metrics, tcptuned_take_fd(&passed),
+				    d->config->metrics_address, d->config->metrics_port, err);
 }
 
 static void log_start(struct tcptuned_daemon *d)
@@ -224,9 +162,9 @@ static void log_start(struct tcptuned_daemon *d)
 		log_info(
 			"%s; after a pause a connection begins with slow start, as the kernel has it",
 			d->kernel.cc[TCPTUNED_CC_RESUME].why_not);
-	if (d->http)
-		log_info("metrics on port %u", tcptuned_http_port(d->http));
-	if (d->http && tcptuned_http_is_elsewhere(d->http))
+	if (d->metrics.fd >= 0)
+		log_info("metrics on port %u", d->metrics.port);
+	if (d->metrics.fd >= 0 && d->metrics.elsewhere)
 		log_warning("metrics.address: %s is not an address of this host now; metrics are "
 			    "served there once it is",
 			    d->config->metrics_address);
@@ -303,13 +241,16 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (d->cgroup_fd < 0)
 		return d->cgroup_fd;
 	d->groups = tcptuned_passive_new();
-	if (!d->groups ||
+	d->shared = tcptuned_scrape_new_shared();
+	if (!d->groups || !d->shared ||
 	    tcptuned_paths_new(&d->paths, &d->kernel,
 			       d->options->observe ? NULL : d->config->state_directory))
 		return FAIL(err, ENOMEM, INTERNAL, "no memory");
+	d->shared->start_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000;
 	error = make_event_loop(d, err) ?:
-		start_metrics(d, err) ?:
-		start_control(d, err) ?:
+		listen_for_scrapes(d, err) ?:
+		tcptuned_control_listen(&d->control, d->config->runtime_directory,
+					d->config->control_group, err) ?:
 		tcptuned_privileges_drop(err) ?: /* control.group needed CAP_CHOWN */
 		tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp, err);
 	if (error)
@@ -329,7 +270,6 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		if (d->policies[i].record.disabled)
 			log_info("policy %s stays disabled", d->policies[i].record.name);
 	recount_records(d);
-	tcptuned_paths_load(d->paths);
 	return 0;
 }
 
@@ -337,10 +277,10 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 
 static void close_daemon(struct tcptuned_daemon *d)
 {
-	tcptuned_control_stop(d->control);
+	tcptuned_worker_stop(d);
+	tcptuned_control_unlisten(&d->control);
+	tcptuned_closep(&d->metrics.fd);
 	free(d->policies);
-	tcptuned_http_stop(d->http);
-	tcptuned_scrape_free(d->scrape);
 	tcptuned_paths_free(d->paths);
 	tcptuned_passive_free(d->groups);
 	tcptuned_kernel_close(&d->kernel);
@@ -364,10 +304,11 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 	ready(ctx);
 	if (!d->options->observe)
 		tcptuned_activation_keep_build();
+	tcptuned_worker_start(d);
 	sd_notify(0, "READY=1");
 	error = loop(d);
 	sd_notify(0, "STOPPING=1");
-	tcptuned_paths_save(d->paths);
+	tcptuned_worker_save(d);
 	if (error || d->hands_over) {
 		tcptuned_log(error ? TCPTUNED_LOG_WARNING : TCPTUNED_LOG_INFO,
 			     "this daemon ends, and its connections go on being tuned: the next "
@@ -376,7 +317,7 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 	}
 	error = tcptuned_detach(&d->kernel, d->err);
 	if (error)
-		tcptuned_control_stop_failed(d->control, d->err);
+		tcptuned_worker_stop_failed(d, d->err);
 	return error;
 }
 
@@ -390,6 +331,9 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 		.lock_fd = -1,
 		.pins_lock_fd = -1,
 		.cgroup_fd = -1,
+		.metrics.fd = -1,
+		.control.fd = -1,
+		.applied = tcptuned_worker_renew,
 	};
 	struct tcptuned_error other;
 	int error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The running daemon: start, event loop, stop. */
+/* The running daemon: start, event loop, stop. Another process serves: daemon/worker.h. */
 #ifndef TCPTUNED_DAEMON_DAEMON_H
 #define TCPTUNED_DAEMON_DAEMON_H
 

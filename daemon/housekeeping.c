@@ -11,6 +11,7 @@
 
 #include "apply/apply.h"
 #include "apply/memory_limits.h"
+#include "daemon/worker.h"
 #include "flows/scan.h"
 #include "host/cgroup.h"
 #include "host/sysctl.h"
@@ -111,6 +112,7 @@ static void scan_groups(struct tcptuned_daemon *d)
 		flows.jiffies = 0;
 	else
 		tcptuned_passive_end(d->groups, add_window, d);
+	d->shared->groups = *tcptuned_passive_stats(d->groups);
 	d->scan_jiffies = flows.jiffies;
 }
 
@@ -206,8 +208,8 @@ static int check_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (!d->cgroup_removed)
 		log_error("%s", text);
 	d->cgroup_removed = true;
-	if (!d->trouble.unapplied[0]) /* a reload clears it, but does not attach */
-		memcpy(d->trouble.unapplied, text, sizeof(text));
+	if (!d->shared->trouble.unapplied[0]) /* a reload clears it, but does not attach */
+		memcpy(d->shared->trouble.unapplied, text, sizeof(text));
 	return 0;
 }
 
@@ -238,6 +240,7 @@ int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	check_trials(d);
 	follow_tai_offset(d);
 	maintain_flows(d);
-	tcptuned_paths_tick(d->paths);
+	tcptuned_scrape_read_process(&d->shared->keeper);
+	tcptuned_worker_check(d);
 	return 0;
 }

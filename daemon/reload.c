@@ -21,7 +21,7 @@ static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
 {
 	log_error("%s", why->text);
 	log_error("the configuration before it stays in force");
-	snprintf(d->trouble.rejected, sizeof(d->trouble.rejected), "%s", why->text);
+	snprintf(d->shared->trouble.rejected, sizeof(d->shared->trouble.rejected), "%s", why->text);
 }
 
 /* Put @new into force, or change nothing. Differences are logged once they are in force. */
@@ -34,15 +34,11 @@ static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_con
 	tcptuned_config_keep_fixed(new, &before);
 	*d->config = *new;
 	if (!tcptuned_apply(d, &err)) {
-		if (d->scrape && tcptuned_scrape_configure(d->scrape, new->metrics_flows))
-			log_warning("metrics.flows: there is no memory for %u; as many are shown "
-				    "as before",
-				    new->metrics_flows);
 		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
 			log_info("reloaded: nothing differs");
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);
-		d->trouble.rejected[0] = '\0';
+		d->shared->trouble.rejected[0] = '\0';
 		return true;
 	}
 	reject(d, &err);
@@ -68,7 +64,6 @@ void tcptuned_reload(struct tcptuned_daemon *d)
 	} else {
 		replaced = replace_configuration(d, &new);
 	}
-	if (d->scrape)
-		tcptuned_scrape_count_reload(d->scrape, replaced);
+	d->shared->reloads[replaced]++;
 	sd_notify(0, "READY=1");
 }

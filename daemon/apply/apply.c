@@ -80,7 +80,7 @@ static void find_cgroup(struct tcptuned_daemon *d, struct tcptuned_policy_source
 	policy->cgroup = tcptuned_cgroup_id(cgroup);
 	if (policy->cgroup)
 		return;
-	d->cgroups_missing++;
+	d->shared->cgroups_missing++;
 	if (errno == ENOENT)
 		log_warning_once("policy %s: there is no control group %s now; the policy has no "
 				 "connection until there is one",
@@ -133,7 +133,7 @@ static void make_records(struct tcptuned_daemon *d)
 	struct tcptuned_window_limits send =
 		tcptuned_memory_window_limits(d, TCPTUNED_SYSCTL_TCP_WMEM);
 
-	d->cgroups_missing = 0;
+	d->shared->cgroups_missing = 0;
 	d->policies[0] = (struct tcptuned_policy_source){
 		.record = make_record(d, "default", &d->config->policy, &receive, &send),
 	};
@@ -205,6 +205,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	if (!d->adopted && any_policy_is_on(d))
 		adopt(d);
 	tcptuned_cc_choose_default(d);
+	d->applied(d);
 	return 0;
 }
 
@@ -216,7 +217,7 @@ int tcptuned_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	d->modules_asked_len = 0;
 	error = try_to_apply(d, err);
 	d->unapplied = error;
-	d->trouble.unapplied[0] = '\0';
+	d->shared->trouble.unapplied[0] = '\0';
 	return error;
 }
 
@@ -241,7 +242,8 @@ void tcptuned_apply_again(struct tcptuned_daemon *d)
 
 	tcptuned_log_attempt(false);
 	d->unapplied = try_to_apply(d, &err);
-	if (d->unapplied && strcmp(d->trouble.unapplied, err.text))
+	if (d->unapplied && strcmp(d->shared->trouble.unapplied, err.text))
 		log_error("%s", err.text);
-	snprintf(d->trouble.unapplied, sizeof(d->trouble.unapplied), "%s", err.text);
+	snprintf(d->shared->trouble.unapplied, sizeof(d->shared->trouble.unapplied), "%s",
+		 err.text);
 }

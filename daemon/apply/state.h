@@ -21,16 +21,27 @@
 #include "policy/ruleset.h"
 #include "rpc/control.h"
 
+/* A process that serves, or that finishes what it has begun (daemon/worker.h). */
+struct tcptuned_worker {
+	pid_t pid; /* 0: none */
+	int fd;	   /* the keeper's end of the pair of sockets */
+	uint64_t since_us;
+	sd_event_source *calls, *end;
+};
+
 struct tcptuned_daemon {
 	const struct tcptuned_options *options;
 	struct tcptuned_config *config;
 	struct tcptuned_error *err; /* why it cannot go on, when @error is set */
 	struct tcptuned_kernel kernel;
-	struct tcptuned_scrape *scrape;
 	struct tcptuned_paths *paths;
 	struct tcptuned_passive *groups;
-	struct tcptuned_http *http;
-	struct tcptuned_control *control;
+	struct tcptuned_http_listener metrics;
+	struct tcptuned_control_listener control;
+	struct tcptuned_shared *shared;
+	struct tcptuned_worker workers[8], *worker; /* that serves now; NULL: none */
+	__u64 worker_ticks;
+	unsigned int worker_idle_ticks; /* of the keeper, without one of the worker */
 	sd_event *event;
 	int lock_fd, pins_lock_fd, cgroup_fd;
 	char cgroup_path[TCPTUNED_CONFIG_TEXT];
@@ -41,14 +52,14 @@ struct tcptuned_daemon {
 	bool hands_over;     /* the next start takes over; nothing is released */
 	int error;	     /* a negative errno: it cannot go on */
 	bool adopted;	     /* the connections that were open before the start */
-	bool unapplied;	     /* tcptuned_apply() failed last: the timer tries again */
-	struct tcptuned_config_trouble trouble; /* for tcptunectl and metrics */
+	/* Is called each time that a configuration has come into force, before that is said. */
+	void (*applied)(struct tcptuned_daemon *d);
+	bool unapplied; /* tcptuned_apply() failed last: the timer tries again */
 	/* Modules that the kernel was asked for since the last start, reload or command. */
 	char modules_asked[TCPTUNED_POLICIES_MAX + 1][TCPTUNED_CC_NAME_MAX];
 	size_t modules_asked_len;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
-	unsigned int cgroups_missing; /* of these: not there, or not accessible */
 	struct {
 		const char *policy; /* that a command or a trial changes; NULL: none */
 		bool disabled, harmful;

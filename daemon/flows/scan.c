@@ -95,15 +95,12 @@ static int empty_ring(struct reading *reading)
 }
 
 /* Run an iterator to its end. For a byte that it writes, the ring may have to be emptied. */
-static int run_iterator(struct reading *reading, const struct bpf_link *link)
+static int run_iterator(struct reading *reading, int fd)
 {
-	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(link));
 	int again = 0, error = 0;
 	ssize_t got;
 	char byte;
 
-	if (fd < 0)
-		return -errno;
 	while (!error) {
 		got = read(fd, &byte, sizeof(byte));
 		if (got >= 0)
@@ -118,22 +115,39 @@ static int run_iterator(struct reading *reading, const struct bpf_link *link)
 	return error ?: reading->error;
 }
 
+static int create_and_run(struct reading *reading, const struct bpf_link *link)
+{
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(link));
+
+	return fd < 0 ? -errno : run_iterator(reading, fd);
+}
+
 static void read_namespace(void *ctx)
 {
 	struct reading *reading = ctx;
 
 	if (!reading->error && tcptuned_netns_has_sockets())
-		reading->error = run_iterator(reading, reading->bpf->links.dump_tcp);
+		reading->error = create_and_run(reading, reading->bpf->links.dump_tcp);
 }
 
-static int run_iterators(struct reading *reading)
+static void read_iterator(void *ctx, int iterator)
+{
+	struct reading *reading = ctx;
+
+	if (!reading->error)
+		reading->error = run_iterator(reading, iterator);
+}
+
+static int run_iterators(struct reading *reading, const struct tcptuned_kernel *kernel)
 {
 	if (reading->bpf->links.dump_flows)
-		return run_iterator(reading, reading->bpf->links.dump_flows);
+		return create_and_run(reading, reading->bpf->links.dump_flows);
+	if (kernel->each_namespace)
+		return kernel->each_namespace(read_iterator, reading) ?: reading->error;
 	return tcptuned_netns_for_each(read_namespace, reading, NULL) ?: reading->error;
 }
 
-static int read_everything(struct reading *reading)
+static int read_everything(struct reading *reading, const struct tcptuned_kernel *kernel)
 {
 	struct tcptuned_flows *flows = reading->flows;
 	int fd = bpf_map__fd(reading->bpf->maps.readout), error;
@@ -150,7 +164,7 @@ static int read_everything(struct reading *reading)
 	if (bpf_map_update_elem(fd, &zero, reading->readout, BPF_ANY))
 		return -errno;
 	before = __atomic_load_n(&reading->budget->records, __ATOMIC_RELAXED);
-	error = run_iterators(reading);
+	error = run_iterators(reading, kernel);
 	if (error)
 		return error;
 	if (bpf_map_lookup_elem(fd, &zero, reading->readout))
@@ -190,7 +204,7 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 		return -errno;
 	if (filter)
 		compile_filter(filter, &readout->request.filter);
-	error = read_everything(&reading);
+	error = read_everything(&reading, kernel);
 	tcptuned_flows_end(flows);
 	ring_buffer__free(reading.ring);
 	return error;

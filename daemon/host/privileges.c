@@ -2,12 +2,16 @@
 #include "host/privileges.h"
 
 #include <errno.h>
+#include <seccomp.h>
 #include <stdbool.h>
 #include <string.h>
+#include <linux/bpf.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "util/array.h"
 
 #define BIT(capability) (1ull << (capability))
 #define KEPT                                                                         \
@@ -28,9 +32,60 @@ int tcptuned_privileges_drop(struct tcptuned_error *err)
 		surplus |= kept != data[i].permitted;
 		data[i] = (struct __user_cap_data_struct){.effective = kept, .permitted = kept};
 	}
-	/* The unit's filter of system calls refuses capset(). */
 	if (surplus && syscall(SYS_capset, &header, data))
 		return FAIL(err, errno, INTERNAL, "capabilities cannot be dropped: %s",
 			    strerror(errno));
+	return 0;
+}
+
+/*
+ * No other program and no other process, no network, no namespaces, and of bpf() what reads and
+ * writes maps. The unit's own filter, which this adds to, is a list of what is allowed.
+ */
+static int filter_system_calls(void)
+{
+	static const int refused[] = {
+		SCMP_SYS(execve),	  SCMP_SYS(execveat),	 SCMP_SYS(fork),
+		SCMP_SYS(vfork),	  SCMP_SYS(clone),	 SCMP_SYS(clone3),
+		SCMP_SYS(setns),	  SCMP_SYS(unshare),	 SCMP_SYS(ptrace),
+		SCMP_SYS(connect),	  SCMP_SYS(bind),	 SCMP_SYS(listen),
+		SCMP_SYS(mount),	  SCMP_SYS(umount2),	 SCMP_SYS(pivot_root),
+		SCMP_SYS(chroot),	  SCMP_SYS(kill),	 SCMP_SYS(process_vm_readv),
+		SCMP_SYS(keyctl),	  SCMP_SYS(add_key),	 SCMP_SYS(process_vm_writev),
+		SCMP_SYS(io_uring_setup), SCMP_SYS(userfaultfd), SCMP_SYS(perf_event_open),
+		SCMP_SYS(setuid),	  SCMP_SYS(setresuid),	 SCMP_SYS(personality),
+	};
+	static const int refused_bpf[] = {
+		BPF_MAP_CREATE,		 BPF_PROG_LOAD,	  BPF_OBJ_PIN,	     BPF_PROG_ATTACH,
+		BPF_PROG_DETACH,	 BPF_LINK_CREATE, BPF_LINK_UPDATE,   BPF_LINK_DETACH,
+		BPF_RAW_TRACEPOINT_OPEN, BPF_BTF_LOAD,	  BPF_PROG_BIND_MAP, BPF_MAP_FREEZE,
+	};
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int error = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused) && !error; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
+	for (size_t i = 0; i < ARRAY_SIZE(refused_bpf) && !error; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(bpf), 1,
+					 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)refused_bpf[i]));
+	error = error ?: seccomp_load(filter);
+	if (filter)
+		seccomp_release(filter);
+	return error;
+}
+
+int tcptuned_privileges_drop_all(struct tcptuned_error *err)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {0};
+	int error;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &header, none))
+		return FAIL(err, errno, INTERNAL, "capabilities cannot be dropped: %s",
+			    strerror(errno));
+	error = filter_system_calls();
+	if (error)
+		return FAIL(err, -error, INTERNAL, "system calls cannot be filtered: %s",
+			    strerror(-error));
 	return 0;
 }

@@ -11,4 +11,10 @@
  */
 int tcptuned_privileges_drop(struct tcptuned_error *err);
 
+/*
+ * Drop all of them for good, and the system calls that a process does not need which only answers:
+ * it starts no other process and connects to nothing.
+ */
+int tcptuned_privileges_drop_all(struct tcptuned_error *err);
+
 #endif

@@ -53,6 +53,13 @@ struct tcptuned_adoption {
 	unsigned long long ns;		  /* duration */
 };
 
+#define TCPTUNED_PROGRAMS_MAX 48 /* there are 25 */
+
+struct tcptuned_program {
+	char name[32]; /* as in the metrics: without "tcptuned_" */
+	int fd;
+};
+
 struct tcptuned_kernel {
 	/*
 	 * Loaded, or opened with the maps and links that are pinned, and no programs. A map has no
@@ -65,6 +72,15 @@ struct tcptuned_kernel {
 	enum tcptuned_origin origin;
 	struct tcptuned_adoption adoption; /* at the start */
 	char pin_dir[TCPTUNED_PIN_DIR_MAX];
+	/* Kept open, because to open these takes privileges. */
+	struct tcptuned_program programs[TCPTUNED_PROGRAMS_MAX];
+	unsigned int programs_len;
+	int match_fd, rules_fd[2]; /* the maps in match and rules; 0: not open */
+	/*
+	 * Calls @visit with an iterator of dump_tcp for each network namespace, where this process
+	 * cannot enter them. NULL: it can. Returns 0 or a negative errno.
+	 */
+	int (*each_namespace)(void (*visit)(void *ctx, int iterator), void *ctx);
 };
 
 /* Each program and its link, by struct bpf_prog_skeleton *@p. */

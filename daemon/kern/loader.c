@@ -534,6 +534,7 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 	k->origin = choose_origin(k, cgroup_fd, register_cc, &meta);
 	if (k->origin == TCPTUNED_TAKEN_OVER) {
 		k->paths_kept = true;
+		tcptuned_pins_open_programs(k);
 		return 0;
 	}
 	if (k->origin == TCPTUNED_LOADED) { /* there may be the rest of an interrupted start */
@@ -545,6 +546,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 		tcptuned_kernel_detach(k);
 	if (error)
 		tcptuned_kernel_close(k);
+	else
+		tcptuned_pins_open_programs(k);
 	return error;
 }
 
@@ -593,5 +596,14 @@ void tcptuned_kernel_close(struct tcptuned_kernel *k)
 	for (int i = 0; i < TCPTUNED_CCS; i++) {
 		replace_fd(&k->cc[i].map_fd, -1);
 		replace_fd(&k->cc[i].link_fd, -1);
+	}
+	while (k->programs_len)
+		close(k->programs[--k->programs_len].fd);
+	for (int i = 0; i < 3; i++) {
+		int *fd = i == 2 ? &k->match_fd : &k->rules_fd[i];
+
+		if (*fd > 0)
+			close(*fd);
+		*fd = 0;
 	}
 }

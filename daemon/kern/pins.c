@@ -177,21 +177,24 @@ int tcptuned_pins_open(struct tcptuned_kernel *k, bool with_maps)
 	return error;
 }
 
-void tcptuned_pins_visit_programs(const struct tcptuned_kernel *k,
-				  void (*visit)(void *ctx, const char *name, int fd), void *ctx)
+void tcptuned_pins_open_programs(struct tcptuned_kernel *k)
 {
 	_cleanup_closedir_ DIR *dir = opendir(k->pin_dir);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while (dir && (entry = readdir(dir)) && k->programs_len < TCPTUNED_PROGRAMS_MAX) {
+		struct tcptuned_program *program = &k->programs[k->programs_len];
 		const char *name = entry->d_name + strlen("prog_");
-		_cleanup_close_ int fd = -1;
 
 		if (strncmp(entry->d_name, "prog_", strlen("prog_")))
 			continue;
-		fd = bpf_obj_get(PIN_PATH(k, "prog", name));
-		if (fd >= 0)
-			visit(ctx, without_prefix(name), fd);
+		program->fd = bpf_obj_get(PIN_PATH(k, "prog", name));
+		if (program->fd < 0)
+			continue;
+		name = without_prefix(name);
+		snprintf(program->name, sizeof(program->name), "%s%s",
+			 strncmp(name, "ca_", 3) ? "" : "bitcp_", name);
+		k->programs_len++;
 	}
 }
 

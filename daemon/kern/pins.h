@@ -34,9 +34,8 @@ bool tcptuned_pins_have_other_layout(const struct tcptuned_kernel *k, const stru
 int tcptuned_pins_make(const struct tcptuned_kernel *k, struct bpf_object *const cc[TCPTUNED_CCS],
 		       const struct tcptuned_meta *meta);
 
-/* Call @visit for each pinned program; @name: without "tcptuned_"; @fd is closed after it. */
-void tcptuned_pins_visit_programs(const struct tcptuned_kernel *k,
-				  void (*visit)(void *ctx, const char *name, int fd), void *ctx);
+/* Open all programs that are pinned, for their metrics: @k->programs. */
+void tcptuned_pins_open_programs(struct tcptuned_kernel *k);
 
 /*
  * Remove everything in the directory, known or not: a later build may have pinned more. Returns 0

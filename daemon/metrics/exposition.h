@@ -12,6 +12,7 @@
 #include <tcptuned/abi/totals.h>
 
 #include "flows/columns.h"
+#include "kern/kernel.h"
 #include "streams/passive.h"
 #include "paths/paths.h"
 
@@ -22,8 +23,6 @@ struct tcptuned_program_stats {
 	__u64 runs;	      /* counted while the kernel's statistics are enabled */
 	__u64 run_time_ns;
 };
-
-#define TCPTUNED_PROGRAMS_MAX 48 /* there are 25 */
 
 struct tcptuned_bpfstats {
 	bool enabled; /* runs and run_time_ns are being counted */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/param.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <microhttpd.h>
 #include <systemd/sd-daemon.h>
@@ -38,7 +39,6 @@ struct tcptuned_http {
 	struct tcptuned_http_options options;
 	struct deadline deadlines[CONNECTIONS_MAX];
 	bool unsettled;		   /* the last tcptuned_http_run() has to be followed by another */
-	bool elsewhere;		   /* the host did not have the address */
 	struct MHD_Response *kept; /* of /metrics; NULL: none */
 	uint64_t kept_since_ms;
 };
@@ -72,7 +72,7 @@ static int listen_on(const struct addrinfo *address, bool *ret_elsewhere)
 	return tcptuned_take_fd(&fd);
 }
 
-static int open_listener(const struct tcptuned_http_options *options, bool *ret_elsewhere,
+static int open_listener(const char *text, unsigned int number, bool *ret_elsewhere,
 			 struct tcptuned_error *error)
 {
 	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
@@ -81,12 +81,12 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 	char port[12];
 	int fd;
 
-	snprintf(port, sizeof(port), "%u", options->port);
-	if (getaddrinfo(options->address, port, &hints, &address))
+	snprintf(port, sizeof(port), "%u", number);
+	if (getaddrinfo(text, port, &hints, &address))
 		return FAIL(error, EINVAL, CONFIG,
 			    "metrics: \"%s\" port %u is no numeric IPv4 or IPv6 address "
 			    "and port; correct address= and port= in [metrics]",
-			    options->address, options->port);
+			    text, number);
 	fd = listen_on(address, ret_elsewhere);
 	freeaddrinfo(address);
 	if (fd < 0)
@@ -94,7 +94,7 @@ static int open_listener(const struct tcptuned_http_options *options, bool *ret_
 			error, -fd, fd == -EADDRINUSE ? TCPTUNED_EXIT_IN_USE : TCPTUNED_EXIT_CONFIG,
 			"metrics: cannot listen on port %u of %s: %s; choose another with address= "
 			"or port= in [metrics], or let systemd open it (tcptuned.socket)",
-			options->port, options->address, strerror(-fd));
+			number, text, strerror(-fd));
 	return fd;
 }
 
@@ -109,6 +109,27 @@ static int adopt_listener(int fd, struct tcptuned_error *error)
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
 		return FAIL(error, errno, INTERNAL, "metrics: %s", strerror(errno));
 	return fd;
+}
+
+int tcptuned_http_listen(struct tcptuned_http_listener *ret, int passed, const char *address,
+			 unsigned int port, struct tcptuned_error *error)
+{
+	_cleanup_close_ int fd = passed;
+	struct sockaddr_in6 bound = {0}; /* its port is where that of IPv4 is */
+	socklen_t len = sizeof(bound);
+	int got;
+
+	ret->elsewhere = false;
+	got = passed < 0 ? open_listener(address, port, &ret->elsewhere, error)
+			 : adopt_listener(passed, error);
+	if (got < 0)
+		return got;
+	fd = got;
+	if (getsockname(fd, (struct sockaddr *)&bound, &len))
+		return FAIL(error, errno, INTERNAL, "metrics: %s", strerror(errno));
+	ret->port = ntohs(bound.sin6_port);
+	ret->fd = tcptuned_take_fd(&fd);
+	return 0;
 }
 
 static void add_headers(struct MHD_Response *response, const char *content_type)
@@ -288,22 +309,13 @@ int tcptuned_http_start(struct tcptuned_http **ret, const struct tcptuned_http_o
 {
 	_cleanup_close_ int listen_fd = options->listen_fd;
 	_cleanup_free_ struct tcptuned_http *http = calloc(1, sizeof(*http));
-	bool elsewhere = false;
-	int fd;
 
-	if (listen_fd < 0)
-		fd = listen_fd = open_listener(options, &elsewhere, error);
-	else
-		fd = adopt_listener(listen_fd, error);
-	if (fd < 0)
-		return fd;
 	if (http) {
 		http->options = *options;
-		http->elsewhere = elsewhere;
 		for (int i = 0; i < CONNECTIONS_MAX; i++)
 			http->deadlines[i].fd = -1;
 		http->mhd = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, http,
-					     MHD_OPTION_LISTEN_SOCKET, fd,
+					     MHD_OPTION_LISTEN_SOCKET, listen_fd,
 					     MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 					     MHD_OPTION_NOTIFY_CONNECTION, note_connection, http,
 					     MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -322,14 +334,17 @@ int tcptuned_http_fd(const struct tcptuned_http *http)
 	return MHD_get_daemon_info(http->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
-unsigned int tcptuned_http_port(const struct tcptuned_http *http)
+void tcptuned_http_retire(struct tcptuned_http *http)
 {
-	return MHD_get_daemon_info(http->mhd, MHD_DAEMON_INFO_BIND_PORT)->port;
+	int fd = MHD_quiesce_daemon(http->mhd);
+
+	if (fd >= 0)
+		close(fd);
 }
 
-bool tcptuned_http_is_elsewhere(const struct tcptuned_http *http)
+unsigned int tcptuned_http_connections(const struct tcptuned_http *http)
 {
-	return http->elsewhere;
+	return count_connections(http);
 }
 
 int tcptuned_http_timeout_ms(const struct tcptuned_http *http)

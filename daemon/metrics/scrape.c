@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,9 +16,7 @@
 
 #include "flows/scan.h"
 #include "host/sysctl.h"
-#include "kern/loader.h"
 #include "kern/maps.h"
-#include "kern/pins.h"
 #include "metrics/exposition.h"
 #include "policy/lookup.h"
 #include "policy/trial.h"
@@ -66,35 +65,31 @@ static __u64 storage_bytes(int fd)
 	       allocated_bytes(STORAGE_SOCKET_BYTES);
 }
 
-static void read_program(void *ctx, const char *name, int fd)
+static void read_program(struct tcptuned_program_stats *ret, const struct tcptuned_program *program)
 {
-	struct tcptuned_bpfstats *stats = ctx;
-	struct tcptuned_program_stats *program = &stats->programs[stats->programs_len];
 	struct bpf_prog_info info = {};
 	__u32 len = sizeof(info);
 
-	if (stats->programs_len == ARRAY_SIZE(stats->programs) ||
-	    bpf_obj_get_info_by_fd(fd, &info, &len))
+	if (bpf_obj_get_info_by_fd(program->fd, &info, &len))
 		return;
-	program->verified_insns = info.verified_insns;
-	program->runs = info.run_cnt;
-	program->run_time_ns = info.run_time_ns;
-	snprintf(program->name, sizeof(program->name), "%s%s",
-		 strncmp(name, "ca_", 3) ? "" : "bitcp_", name);
-	stats->programs_len++;
+	memcpy(ret->name, program->name, sizeof(ret->name));
+	ret->verified_insns = info.verified_insns;
+	ret->runs = info.run_cnt;
+	ret->run_time_ns = info.run_time_ns;
 }
 
-/* The programs are those that are pinned. */
 static void read_cost_of_programs(struct tcptuned_bpfstats *stats,
 				  const struct tcptuned_kernel *kernel)
 {
 	memset(stats, 0, sizeof(*stats));
 	stats->enabled = tcptuned_sysctl_number("kernel.bpf_stats_enabled", 0);
 	stats->storage_bytes = storage_bytes(bpf_map__fd(kernel->bpf->maps.flows));
-	tcptuned_pins_visit_programs(kernel, read_program, stats);
+	stats->programs_len = kernel->programs_len;
+	for (unsigned int i = 0; i < kernel->programs_len; i++)
+		read_program(&stats->programs[i], &kernel->programs[i]);
 }
 
-static void read_cost_of_daemon(struct tcptuned_process_stats *stats)
+void tcptuned_scrape_read_process(struct tcptuned_process_stats *stats)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
 	_cleanup_closedir_ DIR *fds = opendir("/proc/self/fd");
@@ -130,13 +125,14 @@ static void read_limited(struct tcptuned_scrape *scrape)
 		const __u64 *closed =
 			&snap->totals
 				 .counter[observed ? TCPTUNED_C_WAITS_OBSERVED : TCPTUNED_C_WAITS];
-		struct tcptuned_limited *l = &snap->limited[observed];
+		struct tcptuned_limited *l = &scrape->options.shared->limited[observed];
 		__u64 busy = open->busy + closed[0], rwnd = open->rwnd + closed[1];
 		__u64 sndbuf = open->sndbuf + closed[2];
 
 		raise_to(&l->receiver_window, rwnd, scrape->hz);
 		raise_to(&l->send_buffer, sndbuf, scrape->hz);
 		raise_to(&l->neither, busy - MIN(busy, rwnd + sndbuf), scrape->hz);
+		snap->limited[observed] = *l;
 	}
 }
 
@@ -155,22 +151,25 @@ static void read_trial(struct tcptuned_snapshot *snap, unsigned int place)
 static void read_everything(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
+	const struct tcptuned_shared *shared = scrape->options.shared;
 	struct tcptuned_snapshot *snap = &scrape->snap;
 	__u32 zero = 0, key = 0;
 
 	snap->bitcp = tcptuned_is_registered(kernel, TCPTUNED_CC_BITCP);
 	snap->adoption = kernel->adoption;
-	snap->cgroups_missing = *scrape->options.cgroups_missing;
+	snap->cgroups_missing = shared->cgroups_missing;
 	snap->whole_host = scrape->options.whole_host;
 	for (enum tcptuned_sysctl i = 0; i < TCPTUNED_SYSCTLS; i++)
 		snap->left_alone[i] =
 			tcptuned_sysctl_left_alone(bpf_map__fd(kernel->bpf->maps.meta), i);
-	snap->config_in_force = tcptuned_config_in_force(scrape->options.trouble);
+	snap->config_in_force = tcptuned_config_in_force(&shared->trouble);
+	snap->start_time_us = shared->start_us;
+	memcpy(snap->reloads, shared->reloads, sizeof(snap->reloads));
 	snap->taken_over = kernel->origin == TCPTUNED_TAKEN_OVER ||
 			   kernel->origin == TCPTUNED_UPGRADED;
 	if (scrape->options.paths)
 		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
-	snap->groups = *scrape->options.groups;
+	snap->groups = shared->groups;
 	snap->totals_ok =
 		!tcptuned_maps_read_totals(bpf_map__fd(kernel->bpf->maps.totals), &snap->totals);
 	snap->budget_ok =
@@ -182,36 +181,31 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	       tcptuned_policy_next(kernel, &key, &snap->policies[snap->policies_len]))
 		read_trial(snap, snap->policies_len++);
 	read_cost_of_programs(&snap->bpf, kernel);
-	read_cost_of_daemon(&snap->process);
+	tcptuned_scrape_read_process(&snap->process);
+	snap->process.resident_bytes += shared->keeper.resident_bytes;
+	snap->process.cpu_ns += shared->keeper.cpu_ns;
 }
 
 void tcptuned_scrape_print(void *ctx, FILE *out)
 {
 	struct tcptuned_scrape *scrape = ctx;
+	struct tcptuned_shared *shared = scrape->options.shared;
 	__u64 start = tcptuned_monotonic_ns();
 
 	read_everything(scrape);
+	scrape->snap.scrapes = shared->scrapes;
+	scrape->snap.scrapes_ns = shared->scrapes_ns;
 	tcptuned_metrics_format(out, &scrape->snap);
-	scrape->snap.scrapes_ns += tcptuned_monotonic_ns() - start;
-	scrape->snap.scrapes++;
+	shared->scrapes_ns += tcptuned_monotonic_ns() - start;
+	shared->scrapes++;
 }
 
-int tcptuned_scrape_configure(struct tcptuned_scrape *scrape, __u32 flows_max)
+struct tcptuned_shared *tcptuned_scrape_new_shared(void)
 {
-	struct tcptuned_flows flows;
+	void *memory = mmap(NULL, sizeof(struct tcptuned_shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (flows_max == scrape->snap.flows.top_max)
-		return 0;
-	if (tcptuned_flows_init(&flows, flows_max))
-		return -ENOMEM;
-	tcptuned_flows_free(&scrape->snap.flows);
-	scrape->snap.flows = flows;
-	return 0;
-}
-
-void tcptuned_scrape_count_reload(struct tcptuned_scrape *scrape, bool ok)
-{
-	scrape->snap.reloads[ok]++;
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
 int tcptuned_scrape_new(struct tcptuned_scrape **ret, const struct tcptuned_scrape_options *options)
@@ -222,7 +216,7 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret, const struct tcptuned_scra
 	if (stat("/proc/self/ns/net", &netns))
 		return -errno;
 	scrape = calloc(1, sizeof(*scrape));
-	if (!scrape || tcptuned_scrape_configure(scrape, options->flows_max)) {
+	if (!scrape || tcptuned_flows_init(&scrape->snap.flows, options->flows_max)) {
 		free(scrape);
 		return -ENOMEM;
 	}
@@ -234,7 +228,6 @@ int tcptuned_scrape_new(struct tcptuned_scrape **ret, const struct tcptuned_scra
 	scrape->snap.kernel_release = scrape->host.release;
 	scrape->snap.policy_name = tcptuned_policy_name;
 	scrape->snap.kernel = options->kernel;
-	scrape->snap.start_time_us = tcptuned_clock_ns(CLOCK_REALTIME) / 1000;
 	*ret = scrape;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -490,10 +491,11 @@ static __u64 own_netns_cookie(void)
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
 		       const char *directory)
 {
-	struct tcptuned_paths *paths = calloc(1, sizeof(*paths));
+	struct tcptuned_paths *paths = mmap(NULL, sizeof(*paths), PROT_READ | PROT_WRITE,
+					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct stat netns;
 
-	if (!paths)
+	if (paths == MAP_FAILED)
 		return -ENOMEM;
 	paths->kernel = kernel;
 	if (!stat("/proc/self/ns/net", &netns))
@@ -509,5 +511,6 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 
 void tcptuned_paths_free(struct tcptuned_paths *paths)
 {
-	free(paths);
+	if (paths)
+		munmap(paths, sizeof(*paths));
 }

@@ -111,7 +111,7 @@ static int install_ruleset(const struct tcptuned_kernel *kernel,
 	return 0;
 }
 
-int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
+int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
 			      struct tcptuned_error *err)
 {
@@ -128,5 +128,7 @@ int tcptuned_policies_install(const struct tcptuned_kernel *kernel,
 	error = tcptuned_ruleset_compile(policies, len, generation, array, &rules, err)
 			?: install_ruleset(kernel, policies, len, &rules, array, err);
 	tcptuned_ruleset_free(&rules);
+	if (!error)
+		tcptuned_policies_keep_open(kernel);
 	return error;
 }

@@ -2,7 +2,9 @@
 #include "policy/lookup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 
 #include "config/config.h"
@@ -19,11 +21,32 @@ static int open_inner(int fd, __u32 index)
 	return bpf_map_get_fd_by_id(id);
 }
 
+static void keep(int *fd, int by)
+{
+	if (*fd > 0)
+		close(*fd);
+	*fd = by < 0 ? 0 : by;
+}
+
+void tcptuned_policies_keep_open(struct tcptuned_kernel *kernel)
+{
+	keep(&kernel->match_fd, open_inner(bpf_map__fd(kernel->bpf->maps.match), 0));
+	for (__u32 i = 0; i < 2; i++)
+		keep(&kernel->rules_fd[i], open_inner(bpf_map__fd(kernel->bpf->maps.rules), i));
+}
+
+/* The same of one that may be kept open. The caller closes it. */
+static int get_inner(int kept, int fd, __u32 index)
+{
+	return kept > 0 ? fcntl(kept, F_DUPFD_CLOEXEC, 0) : open_inner(fd, index);
+}
+
 /* Look up @key in the trie. Returns 0 or -1. */
 static int find_match(const struct tcptuned_kernel *kernel, const struct tcptuned_match_key *key,
 		      struct tcptuned_match *ret)
 {
-	_cleanup_close_ int trie_fd = open_inner(bpf_map__fd(kernel->bpf->maps.match), 0);
+	_cleanup_close_ int trie_fd =
+		get_inner(kernel->match_fd, bpf_map__fd(kernel->bpf->maps.match), 0);
 
 	return trie_fd < 0 || bpf_map_lookup_elem(trie_fd, key, ret) ? -1 : 0;
 }
@@ -94,13 +117,13 @@ int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tc
 	_cleanup_close_ int rules_fd = -1;
 	struct tcptuned_match_key key = {.length = 128};
 	struct tcptuned_match match;
-	__u32 next, tried = 0;
+	__u32 next, array, tried = 0;
 
 	memcpy(key.address, tuple->remote, sizeof(key.address));
 	if (find_match(kernel, &key, &match))
 		return -ENOENT;
-	rules_fd =
-		open_inner(bpf_map__fd(kernel->bpf->maps.rules), TCPTUNED_RULE_ARRAY(match.first));
+	array = TCPTUNED_RULE_ARRAY(match.first);
+	rules_fd = get_inner(kernel->rules_fd[array], bpf_map__fd(kernel->bpf->maps.rules), array);
 	for (next = TCPTUNED_RULE_INDEX(match.first); rules_fd >= 0 && next; next = ret->next) {
 		if (tried++ == TCPTUNED_CHAIN_MAX || bpf_map_lookup_elem(rules_fd, &next, ret))
 			break;

@@ -32,6 +32,9 @@ struct tcptuned_tuple {
 int tcptuned_policies_find(const struct tcptuned_kernel *kernel, const struct tcptuned_tuple *tuple,
 			   struct tcptuned_rule *ret);
 
+/* Keep open what the functions above and below look up, after it was replaced. */
+void tcptuned_policies_keep_open(struct tcptuned_kernel *kernel);
+
 /* Read the trie's entry for all addresses. Returns 0, or -1 if no policy is in force. */
 int tcptuned_policies_match(const struct tcptuned_kernel *kernel, struct tcptuned_match *ret);
 

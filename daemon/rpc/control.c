@@ -64,9 +64,6 @@ struct client {
 
 struct tcptuned_control {
 	struct tcptuned_control_options options;
-	struct sockaddr_un address;
-	gid_t gid;
-	int listen_fd;
 	sd_event_source *listen_source;
 	sd_event_source *timer;		/* runs while there is a client */
 	struct tcptuned_events *events; /* while a client listens */
@@ -442,7 +439,8 @@ static int look_at_peer(const struct tcptuned_control *control, int fd, struct u
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &len))
 		return FAIL(err, errno, NOT_PERMITTED, "your credentials are not known");
-	*ret_stranger = ret->uid && ret->gid != control->gid && !is_member(fd, control->gid);
+	*ret_stranger = ret->uid && ret->gid != control->options.listener->gid &&
+			!is_member(fd, control->options.listener->gid);
 	return 0;
 }
 
@@ -552,65 +550,67 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 	return 0;
 }
 
-static int socket_failed(const struct tcptuned_control *control, struct tcptuned_error *err)
+static int socket_failed(const struct tcptuned_control_listener *listener,
+			 struct tcptuned_error *err)
 {
 	return tcptuned_error_to_write(err, TCPTUNED_EXIT_INTERNAL, "tcptuned.runtime_directory",
-				       control->address.sun_path, "made");
+				       listener->address.sun_path, "made");
 }
 
 /* Only the owner can connect before mode and group are set. */
-static int make_socket(struct tcptuned_control *control, struct tcptuned_error *err)
+static int make_socket(struct tcptuned_control_listener *listener, const char *group,
+		       struct tcptuned_error *err)
 {
-	const char *path = control->address.sun_path;
+	const char *path = listener->address.sun_path;
 	mode_t before;
 	int error;
 
-	control->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (control->listen_fd < 0)
-		return socket_failed(control, err);
+	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (listener->fd < 0)
+		return socket_failed(listener, err);
 	unlink(path); /* this process holds the directory's lock, so that no other one uses it */
 	before = umask(0177);
-	error = bind(control->listen_fd, (struct sockaddr *)&control->address,
-		     sizeof(control->address));
+	error = bind(listener->fd, (struct sockaddr *)&listener->address,
+		     sizeof(listener->address));
 	umask(before);
 	if (error)
-		return socket_failed(control, err);
-	if (control->gid && chown(path, (uid_t)-1, control->gid))
+		return socket_failed(listener, err);
+	if (listener->gid && chown(path, (uid_t)-1, listener->gid))
 		return FAIL(err, errno, NOT_PERMITTED,
 			    "control.group: %s cannot be given to the group %s: %s; "
 			    "under systemd, add SupplementaryGroups=%s to the unit",
-			    path, control->options.group, strerror(errno), control->options.group);
-	if (chmod(path, 0666) || listen(control->listen_fd, CLIENTS_MAX))
-		return socket_failed(control, err);
+			    path, group, strerror(errno), group);
+	if (chmod(path, 0666) || listen(listener->fd, CLIENTS_MAX))
+		return socket_failed(listener, err);
 	return 0;
 }
 
-static int make_control(struct tcptuned_control *control, struct tcptuned_error *err)
+int tcptuned_control_listen(struct tcptuned_control_listener *ret, const char *directory,
+			    const char *group, struct tcptuned_error *err)
 {
-	struct sockaddr_un *address = &control->address;
-	sd_event *loop = control->options.loop;
+	struct sockaddr_un *address = &ret->address;
 	int error;
 
+	ret->fd = -1;
 	address->sun_family = AF_UNIX;
-	if (snprintf(address->sun_path, sizeof(address->sun_path), "%s/control",
-		     control->options.directory) >= (int)sizeof(address->sun_path))
+	if (snprintf(address->sun_path, sizeof(address->sun_path), "%s/control", directory) >=
+	    (int)sizeof(address->sun_path))
 		return FAIL(err, ENAMETOOLONG, CONFIG,
 			    "tcptuned.runtime_directory: %s is too long for the control socket in "
 			    "it; name one of at most %zu characters",
-			    control->options.directory,
-			    sizeof(control->address.sun_path) - sizeof("/control"));
-	error = tcptuned_control_group(control->options.group, &control->gid, err)
-			?: make_socket(control, err);
+			    directory, sizeof(address->sun_path) - sizeof("/control"));
+	error = tcptuned_control_group(group, &ret->gid, err) ?: make_socket(ret, group, err);
 	if (error)
-		return error;
-	error = sd_event_add_io(loop, &control->listen_source, control->listen_fd, EPOLLIN,
-				on_connect, control);
-	if (error >= 0)
-		error = sd_event_add_time_relative(loop, &control->timer, CLOCK_MONOTONIC,
-						   PERIOD_US, 0, on_timer, control);
-	if (error < 0)
-		return FAIL(err, -error, INTERNAL, "control socket: %s", strerror(-error));
-	return 0;
+		tcptuned_control_unlisten(ret);
+	return error;
+}
+
+void tcptuned_control_unlisten(struct tcptuned_control_listener *listener)
+{
+	if (listener->fd < 0)
+		return;
+	unlink(listener->address.sun_path);
+	tcptuned_closep(&listener->fd);
 }
 
 int tcptuned_control_start(struct tcptuned_control **ret,
@@ -623,11 +623,14 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 	if (!control)
 		return FAIL(err, ENOMEM, INTERNAL, "control socket: out of memory");
 	control->options = *options;
-	control->listen_fd = -1;
-	error = make_control(control, err);
-	if (error) {
-		tcptuned_control_stop(control);
-		return error;
+	error = sd_event_add_io(options->loop, &control->listen_source, options->listener->fd,
+				EPOLLIN, on_connect, control);
+	if (error >= 0)
+		error = sd_event_add_time_relative(options->loop, &control->timer, CLOCK_MONOTONIC,
+						   PERIOD_US, 0, on_timer, control);
+	if (error < 0) {
+		free(control);
+		return FAIL(err, -error, INTERNAL, "control socket: %s", strerror(-error));
 	}
 	*ret = control;
 	return 0;
@@ -641,17 +644,15 @@ void tcptuned_control_stop_failed(struct tcptuned_control *control,
 			send_error(client->fd, err);
 }
 
-void tcptuned_control_stop(struct tcptuned_control *control)
+void tcptuned_control_retire(struct tcptuned_control *control)
 {
-	if (!control)
-		return;
-	if (control->listen_fd >= 0)
-		unlink(control->address.sun_path);
+	control->listen_source = sd_event_source_disable_unref(control->listen_source);
+}
+
+bool tcptuned_control_has_clients(const struct tcptuned_control *control)
+{
 	for_each_client (control, client)
 		if (client->state != FREE)
-			end_client(client);
-	sd_event_source_disable_unref(control->timer);
-	sd_event_source_disable_unref(control->listen_source);
-	tcptuned_closep(&control->listen_fd);
-	free(control);
+			return true;
+	return false;
 }

@@ -15,9 +15,14 @@
 
 struct tcptuned_control;
 
+struct tcptuned_control_listener {
+	int fd;	   /* negative: none */
+	gid_t gid; /* the group whose members may use it, besides root */
+	struct sockaddr_un address;
+};
+
 struct tcptuned_control_options {
-	const char *directory;	       /* in which the socket is created */
-	const char *group;	       /* whose members may use it, besides root; "": root's */
+	const struct tcptuned_control_listener *listener;
 	struct tcptuned_source source; /* its kernel side must outlive the control socket */
 	sd_event *loop;		       /* the daemon's, which outlives the control socket */
 	/*
@@ -32,7 +37,15 @@ struct tcptuned_control_options {
 /* Look up the group @name; "" is root's. */
 int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err);
 
-/* Create the socket; one that a killed daemon left is replaced. */
+/*
+ * Create the socket in @directory, for @group ("": root's); one that a killed daemon left is replaced.
+ */
+int tcptuned_control_listen(struct tcptuned_control_listener *ret, const char *directory,
+			    const char *group, struct tcptuned_error *err);
+
+/* Remove and close it. */
+void tcptuned_control_unlisten(struct tcptuned_control_listener *listener);
+
 int tcptuned_control_start(struct tcptuned_control **ret,
 			   const struct tcptuned_control_options *options,
 			   struct tcptuned_error *err);
@@ -41,9 +54,9 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 void tcptuned_control_stop_failed(struct tcptuned_control *control,
 				  const struct tcptuned_error *err);
 
-/*
- * Remove the socket and disconnect all clients; one that waits for the end sees it. NULL is fine.
- */
-void tcptuned_control_stop(struct tcptuned_control *control);
+/* Accept no client any more. */
+void tcptuned_control_retire(struct tcptuned_control *control);
+
+bool tcptuned_control_has_clients(const struct tcptuned_control *control);
 
 #endif

@@ -17,6 +17,7 @@
 #define GET "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 static struct tcptuned_http *http;
+static struct tcptuned_http_listener listener;
 static int prints;
 static bool print_fails;
 static int print_padding; /* bytes that are printed in addition */
@@ -39,12 +40,15 @@ static void print(void *ctx, FILE *out)
 
 static void start(int listen_fd, const char *address)
 {
-	struct tcptuned_http_options options = {listen_fd, address, 0, print, &prints};
+	struct tcptuned_http_options options = {.print = print, .ctx = &prints};
 	struct tcptuned_error error = {};
 
 	tcptuned_http_stop(http);
 	http = NULL;
 	prints = 0;
+	if (tcptuned_http_listen(&listener, listen_fd, address, 0, &error))
+		fail_msg("%s", error.text);
+	options.listen_fd = listener.fd;
 	if (tcptuned_http_start(&http, &options, &error))
 		fail_msg("%s", error.text);
 }
@@ -60,7 +64,7 @@ FIXTURE(NULL, stop)
 
 static int connect_to(int family)
 {
-	in_port_t port = htons(tcptuned_http_port(http));
+	in_port_t port = htons(listener.port);
 	struct sockaddr_in in = {AF_INET, port, {htonl(INADDR_LOOPBACK)}, {}};
 	struct sockaddr_in6 in6 = {AF_INET6, port, 0, IN6ADDR_LOOPBACK_INIT, 0};
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -279,14 +283,14 @@ TEST(names_of_other_hosts_are_refused)
 	}
 }
 
-/* Returns the error of an exporter that does not start. */
-static int refused_start(struct tcptuned_http_options options, int status, const char *part)
+/* Returns the error of an exporter that cannot listen. */
+static int refused(int passed, const char *address, unsigned int port, int status, const char *part)
 {
-	struct tcptuned_http *none = NULL;
+	struct tcptuned_http_listener none = {.fd = -1};
 	struct tcptuned_error error = {};
-	int err = tcptuned_http_start(&none, &options, &error);
+	int err = tcptuned_http_listen(&none, passed, address, port, &error);
 
-	assert_null(none);
+	assert_int_equal(none.fd, -1);
 	assert_int_equal(error.status, status);
 	assert_contains(error.text, part);
 	return err;
@@ -294,15 +298,12 @@ static int refused_start(struct tcptuned_http_options options, int status, const
 
 TEST(clear_errors)
 {
-	struct tcptuned_http_options options = {.listen_fd = -1, .address = "127.0.0.1"};
-
 	start(-1, "127.0.0.1");
-	options.port = tcptuned_http_port(http);
-	assert_int_equal(refused_start(options, TCPTUNED_EXIT_IN_USE,
-				       "of 127.0.0.1: Address already in use; choose another"),
+	assert_int_equal(refused(-1, "127.0.0.1", listener.port, TCPTUNED_EXIT_IN_USE,
+				 "of 127.0.0.1: Address already in use; choose another"),
 			 -EADDRINUSE);
-	options.address = "localhost";
-	assert_int_equal(refused_start(options, TCPTUNED_EXIT_CONFIG, "\"localhost\""), -EINVAL);
+	assert_int_equal(refused(-1, "localhost", 0, TCPTUNED_EXIT_CONFIG, "\"localhost\""),
+			 -EINVAL);
 }
 
 /* An address that does not exist yet, as before DHCP at boot, is reported, but is no error. */
@@ -316,7 +317,7 @@ TEST(addresses)
 
 	for_each_row (r, some) {
 		start(-1, r->address);
-		assert_int_equal(tcptuned_http_is_elsewhere(http), r->elsewhere);
+		assert_int_equal(listener.elsewhere, r->elsewhere);
 	}
 	ask(AF_INET6, GET, "HTTP/1.1 200 ");
 	ask(AF_INET, GET, "HTTP/1.1 200 ");
@@ -349,9 +350,7 @@ TEST(inherited_rubbish)
 		     socket(AF_INET, SOCK_DGRAM, 0)};
 
 	for_each_row (fd, fds) {
-		struct tcptuned_http_options options = {.listen_fd = *fd};
-
-		assert_true(refused_start(options, TCPTUNED_EXIT_CONFIG, "tcptuned.socket") < 0);
+		assert_true(refused(*fd, NULL, 0, TCPTUNED_EXIT_CONFIG, "tcptuned.socket") < 0);
 		assert_int_equal(fcntl(*fd, F_GETFD), -1);
 	}
 }

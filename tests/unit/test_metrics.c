@@ -406,13 +406,8 @@ TEST(json)
 /* Without the kernel's programs the scrape reports that, and promtool accepts it. */
 TEST(scrape_without_kernel_side)
 {
-	unsigned int missing = 3;
-	struct tcptuned_config_trouble trouble = {.unapplied = "no memory"};
-	struct tcptuned_passive_stats groups = {0};
-	struct tcptuned_scrape_options options = {.flows_max = 3,
-						  .groups = &groups,
-						  .cgroups_missing = &missing,
-						  .trouble = &trouble};
+	struct tcptuned_shared shared = {.trouble.unapplied = "no memory", .cgroups_missing = 3};
+	struct tcptuned_scrape_options options = {.flows_max = 3, .shared = &shared};
 	struct tcptuned_kernel kernel = {.bpf = tcptuned_bpf__open()};
 	struct tcptuned_scrape *scrape;
 	char *text;
@@ -433,8 +428,7 @@ TEST(scrape_without_kernel_side)
 	check_with_promtool(text);
 	free(text);
 
-	missing = 0;
-	assert_int_equal(tcptuned_scrape_configure(scrape, 0), 0);
+	shared.cgroups_missing = 0;
 	text = text_printed(out, tcptuned_scrape_print(scrape, out));
 	assert_contains(text, "\ntcptuned_scrapes_total 1\n");
 	assert_contains(text, "\ntcptuned_policy_cgroups_missing 0\n");
