@@ -64,7 +64,10 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 
 static int on_groups_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 {
-	sd_event_source_set_time_relative(source, tcptuned_housekeeping_streams(ctx));
+	struct tcptuned_daemon *d = ctx;
+
+	sd_event_source_set_time_relative(source, tcptuned_housekeeping_streams(d));
+	d->shared->groups = *tcptuned_passive_stats(d->groups);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 

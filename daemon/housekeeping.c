@@ -112,7 +112,6 @@ static void scan_groups(struct tcptuned_daemon *d)
 		flows.jiffies = 0;
 	else
 		tcptuned_passive_end(d->groups, add_window, d);
-	d->shared->groups = *tcptuned_passive_stats(d->groups);
 	d->scan_jiffies = flows.jiffies;
 }
 

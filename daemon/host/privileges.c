@@ -67,7 +67,7 @@ static int filter_system_calls(void)
 		error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
 	for (size_t i = 0; i < ARRAY_SIZE(refused_bpf) && !error; i++)
 		error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(bpf), 1,
-					 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)refused_bpf[i]));
+					 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)refused_bpf[i], 0));
 	error = error ?: seccomp_load(filter);
 	if (filter)
 		seccomp_release(filter);

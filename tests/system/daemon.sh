@@ -194,6 +194,11 @@ tcptuned_in() { # HOST [OPTION...]
 	TCPTUNED_PREFIX="in_host $1" tcptuned_start "${@:2}"
 }
 
+# Prints the process that serves metrics and tcptunectl now.
+worker() {
+	pgrep -n -P "$(pid_of tcptuned)" -x tcptuned-worker
+}
+
 tcptuned_kill() {
 	stop tcptuned KILL 2>/dev/null || :
 }

@@ -32,13 +32,17 @@ test_no_memory_for_records() {
 
 # While the daemon does not read the event ring, events are lost and counted, and nothing else is lost.
 test_no_room_for_events() {
+	local worker
 	host a
 	tcptuned_start $bitcp # which is set at once, so that each has a record
 	background events "${tcptunectl[@]}" events --json
 	wait_printed events listening
-	kill -STOP "$(pid_of tcptuned)"
+	worker=$(worker)
+	kill -STOP "$(pid_of tcptuned)" # which would replace the other one
+	kill -STOP "$worker"
 	background many in_group in_host a "${keep_alive[@]}" pairs 1500
 	wait_printed many open
+	kill -CONT "$worker"
 	kill -CONT "$(pid_of tcptuned)"
 	expect_eq "$(managed here)" 1500 "opened"
 	expect_eq "$(managed peer)" 1500 "accepted"

@@ -3,11 +3,6 @@
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
-# Prints the process that serves now.
-worker() {
-	pgrep -n -P "$(pid_of tcptuned)" -x tcptuned-worker
-}
-
 is_another() { # PROCESS
 	[ "$(worker)" != "$1" ] && ctl status >/dev/null && scrape
 }
