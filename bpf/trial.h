@@ -109,7 +109,7 @@ static __always_inline void end_trial(const struct tcptuned_flow *flow, struct t
 		return;
 	received = tp->bytes_received - p->received;
 	acked = tp->bytes_acked - p->acked;
-	__builtin_memcpy(r.key.policy, policy->name, sizeof(r.key.policy));
+	r.key.trial = policy->trial;
 	r.key.held_back = !!(p->policy & TCPTUNED_POLICY_HELD_BACK);
 	r.key.sends = acked >= received;
 	r.bytes = r.key.sends ? acked : received;

@@ -114,9 +114,9 @@ const struct ctl_command ctl_trial = {
 		"sender. Counted are new connections that have ended, and carried 128 KiB or more after "
 		"their first 128 KiB. The intervals hold together, and however often they are looked at, with a "
 		"probability of 95 %, if connections do not influence each other. If tuned connections "
-		"are shown to be slower, or to have longer round trips without being faster, by more than "
-		"a hundredth, the policy only observes from then on, and open connections go back to the "
-		"kernel, until policy enable begins another trial.",
+		"are shown to be slower, or those that send to have longer round trips without being faster, by "
+		"more than a hundredth, the policy only observes new connections from then on (policy apply: "
+		"open ones, too), until policy enable begins another trial. So does a change of the policy.",
 	.options = options,
 	.arguments_max = 1,
 	.request = "trial",

@@ -7,7 +7,6 @@
 
 #include "apply/apply.h"
 #include "kern/iterators.h"
-#include "policy/trial.h"
 #include "tcptuned.skel.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -29,7 +28,7 @@ int tcptuned_change_policy(struct tcptuned_daemon *d, const char *name, bool ena
 {
 	struct tcptuned_error reason = {0};
 	const struct tcptuned_policy *now = NULL;
-	bool changed, harmful;
+	bool changed;
 	int error;
 
 	for (size_t i = 0; i < d->policies_len; i++)
@@ -37,14 +36,11 @@ int tcptuned_change_policy(struct tcptuned_daemon *d, const char *name, bool ena
 			now = &d->policies[i].record;
 	if (!now)
 		return fail_policy(d, name, err);
-	harmful = now->harmful;
-	changed = enabled ? now->disabled || harmful : !now->disabled;
+	changed = enabled ? now->disabled || now->harmful : !now->disabled;
 	error = changed ? tcptuned_apply_overruled(d, name, !enabled, false, &reason) : 0;
 	if (error)
 		return tcptuned_error_fill(err, EIO, reason.status, "nothing is changed: %s",
 					   reason.text);
-	if (changed && harmful) /* the next trial begins */
-		tcptuned_trial_forget(&d->kernel, name);
 	if (changed)
 		log_info("policy %s: %s through the control socket", name,
 			 enabled ? "enabled" : "disabled");

@@ -162,7 +162,7 @@ static void log_harm(const struct tcptuned_trial *trial, const char *policy, boo
 		100 * fabs(exp2(e.difference) - 1), 100 * fabs(exp2(least) - 1), policy);
 }
 
-/* Where tuning is shown to do harm, connections go back to the kernel. */
+/* Where tuning is shown to do harm, new connections are left to the kernel. */
 static void check_trials(struct tcptuned_daemon *d)
 {
 	char policy[TCPTUNED_POLICY_NAME_MAX];
@@ -175,11 +175,10 @@ static void check_trials(struct tcptuned_daemon *d)
 		if (!d->policies[i].record.holdback)
 			continue;
 		memcpy(policy, d->policies[i].record.name, sizeof(policy));
-		tcptuned_trial_read(&d->kernel, policy, &trial);
+		tcptuned_trial_read(&d->kernel, d->policies[i].record.trial, &trial);
 		if (!tcptuned_trial_shows_harm(&trial, &sends, &measure) ||
 		    tcptuned_apply_overruled(d, policy, false, true, &err))
 			continue;
-		tcptuned_iterator_run(d->kernel.bpf->links.apply_policies, NULL);
 		log_harm(&trial, policy, sends, measure);
 	}
 }

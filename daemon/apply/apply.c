@@ -185,6 +185,7 @@ static int try_to_apply(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	make_records(d);
 	tcptuned_memory_buffer_limits_set(d);
 	tcptuned_cc_choose(d);
+	tcptuned_trials_number(&d->kernel, d->policies, d->policies_len);
 	if (bpf_map_update_elem(bpf_map__fd(d->kernel.bpf->maps.bitcp_params), &zero,
 				&config->bitcp, BPF_ANY))
 		return write_failed(err, -errno, "BI-TCP's parameters");

@@ -2,17 +2,19 @@
 #include "policy/trial.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <bpf/bpf.h>
 
+#include "policy/lookup.h"
 #include "tcptuned.skel.h"
+#include "util/clock.h"
 
 /*
- * The intervals of rate and RTT, in both directions, share the 5 %; those of parts and of the other
- * measures are only shown.
+ * The 5 % are shared by all intervals of a policy: the rate in two directions, in all and by size,
+ * and RTT, retransmissions and the time limited of senders.
  */
-#define ERROR_EACH (0.05 / 4)
+#define ERROR_EACH (0.05 / (2 * (1 + TCPTUNED_OUTCOME_SIZES) + 3))
 
 /* A variance of fewer is none. */
 #define CONNECTIONS_MIN 20
@@ -35,26 +37,24 @@ static int outcomes_fd(const struct tcptuned_kernel *kernel)
 	return bpf_map__fd(kernel->bpf->maps.outcomes);
 }
 
-static struct tcptuned_outcome_key make_key(const char *name, unsigned int held_back,
+static struct tcptuned_outcome_key make_key(__u32 trial, unsigned int held_back,
 					    unsigned int stratum)
 {
-	struct tcptuned_outcome_key key = {
+	return (struct tcptuned_outcome_key){
+		.trial = trial,
 		.held_back = held_back,
 		.sends = stratum / TCPTUNED_OUTCOME_SIZES,
 		.size = stratum % TCPTUNED_OUTCOME_SIZES,
 	};
-
-	snprintf(key.policy, sizeof(key.policy), "%s", name);
-	return key;
 }
 
-void tcptuned_trial_read(const struct tcptuned_kernel *kernel, const char *name,
+void tcptuned_trial_read(const struct tcptuned_kernel *kernel, __u32 number,
 			 struct tcptuned_trial *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	for (unsigned int i = 0; i < 2 * TCPTUNED_STRATA; i++) {
 		unsigned int held_back = i / TCPTUNED_STRATA, stratum = i % TCPTUNED_STRATA;
-		struct tcptuned_outcome_key key = make_key(name, held_back, stratum);
+		struct tcptuned_outcome_key key = make_key(number, held_back, stratum);
 
 		bpf_map_lookup_elem(outcomes_fd(kernel), &key, &ret->of[held_back][stratum]);
 	}
@@ -74,21 +74,40 @@ void tcptuned_trial_sum(const struct tcptuned_trial *trial, bool held_back,
 	}
 }
 
-void tcptuned_trial_forget(const struct tcptuned_kernel *kernel, const char *name)
+/* True if no connection is treated differently. */
+static bool is_same(const struct tcptuned_policy *a, const struct tcptuned_policy *b)
 {
-	for (unsigned int i = 0; i < 2 * TCPTUNED_STRATA; i++) {
-		struct tcptuned_outcome_key key =
-			make_key(name, i / TCPTUNED_STRATA, i % TCPTUNED_STRATA);
+	struct tcptuned_policy x = *a, y = *b;
 
-		bpf_map_delete_elem(outcomes_fd(kernel), &key);
-	}
+	x.trial = y.trial = 0;
+	return !memcmp(&x, &y, sizeof(x));
 }
 
-static bool holds_back(const char *name, const struct tcptuned_policy_source *policies, size_t len)
+void tcptuned_trials_number(const struct tcptuned_kernel *kernel,
+			    struct tcptuned_policy_source *policies, size_t len)
+{
+	struct tcptuned_policy old;
+	__u32 key = 0;
+
+	while (tcptuned_policy_next(kernel, &key, &old))
+		for (size_t i = 0; i < len; i++) {
+			struct tcptuned_policy *record = &policies[i].record;
+
+			if (!strcmp(record->name, old.name) &&
+			    (record->harmful || is_same(record, &old)))
+				record->trial = old.trial;
+		}
+	for (size_t i = 0; i < len; i++)
+		while (policies[i].record.holdback && !policies[i].record.trial)
+			if (getrandom(&policies[i].record.trial, sizeof(__u32), 0) < 0)
+				policies[i].record.trial = (__u32)tcptuned_monotonic_ns();
+}
+
+static bool goes_on(__u32 trial, const struct tcptuned_policy_source *policies, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!strcmp(policies[i].record.name, name))
-			return policies[i].record.holdback || policies[i].record.harmful;
+		if (policies[i].record.trial == trial)
+			return true;
 	return false;
 }
 
@@ -101,7 +120,7 @@ void tcptuned_trials_clean(const struct tcptuned_kernel *kernel,
 	while (more) {
 		key = next;
 		more = !bpf_map_get_next_key(outcomes_fd(kernel), &key, &next);
-		if (!holds_back(key.policy, policies, len))
+		if (!goes_on(key.trial, policies, len))
 			bpf_map_delete_elem(outcomes_fd(kernel), &key);
 	}
 }
@@ -169,7 +188,7 @@ bool tcptuned_trial_shows_harm(const struct tcptuned_trial *trial, bool *ret_sen
 		struct tcptuned_estimate rate, rtt;
 
 		rate = tcptuned_trial_estimate(trial, TCPTUNED_RATE, first, end);
-		rtt = tcptuned_trial_estimate(trial, TCPTUNED_RTT, first, end);
+		rtt = tcptuned_trial_estimate(trial, TCPTUNED_RTT, first, sends ? end : first);
 		*ret_sends = sends;
 		*ret_measure = rate.difference + rate.radius < -HARM ? TCPTUNED_RATE : TCPTUNED_RTT;
 		if (*ret_measure == TCPTUNED_RATE ||

@@ -26,18 +26,22 @@ struct tcptuned_trial {
 	struct tcptuned_outcome of[2][TCPTUNED_STRATA]; /* tuned; held back */
 };
 
-/* Read the outcomes of the policy @name so far. */
-void tcptuned_trial_read(const struct tcptuned_kernel *kernel, const char *name,
+/* Read the outcomes of a trial so far. */
+void tcptuned_trial_read(const struct tcptuned_kernel *kernel, __u32 number,
 			 struct tcptuned_trial *ret);
 
 /* Sum up all strata, but for the moments. */
 void tcptuned_trial_sum(const struct tcptuned_trial *trial, bool held_back,
 			struct tcptuned_outcome *ret);
 
-/* Forget the outcomes of the policy @name. */
-void tcptuned_trial_forget(const struct tcptuned_kernel *kernel, const char *name);
+/*
+ * Give each policy that holds connections back the number of its trial: that which goes on, if
+ * nothing of the policy has changed, or else another one. One that did harm keeps it.
+ */
+void tcptuned_trials_number(const struct tcptuned_kernel *kernel,
+			    struct tcptuned_policy_source *policies, size_t len);
 
-/* Forget those of all policies that hold nothing back any more. */
+/* Forget the outcomes of all other trials. */
 void tcptuned_trials_clean(const struct tcptuned_kernel *kernel,
 			   const struct tcptuned_policy_source *policies, size_t len);
 
@@ -56,8 +60,8 @@ struct tcptuned_estimate tcptuned_trial_estimate(const struct tcptuned_trial *tr
 
 /*
  * True if it is shown that tuning does harm, by more than a hundredth: connections are slower, or
- * their RTT is longer and they are not faster. @ret_sends: those that send, or else those that
- * receive. @ret_measure: which of the two.
+ * those that send have longer RTTs and are not faster. A receiver's RTT may be that of its window.
+ * @ret_sends: those that send, or else those that receive. @ret_measure: which of the two.
  */
 bool tcptuned_trial_shows_harm(const struct tcptuned_trial *trial, bool *ret_sends,
 			       enum tcptuned_measure *ret_measure);

@@ -148,8 +148,7 @@ static bool is_held_back(const struct tcptuned_policy *policy, const struct tcpt
 
 	memcpy(local, tuple->local, sizeof(local));
 	memcpy(remote, tuple->remote, sizeof(remote));
-	return tcptuned_is_held_back(policy->holdback, local, remote, tuple->local_port,
-				     tuple->remote_port);
+	return tcptuned_is_held_back(policy, local, remote, tuple->local_port, tuple->remote_port);
 }
 
 /* The policy that a connection between these ends gets if it is made now, and by which rule. */

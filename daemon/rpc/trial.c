@@ -61,28 +61,28 @@ static void add_direction(const struct report *report, bool sends)
 			add_row(report, TCPTUNED_RATE, "bits_per_second", s, s + 1,
 				8.0 * report->hz);
 	}
-	add_row(report, TCPTUNED_RTT, "rtt_us", first, end, 1);
 	if (!sends)
 		return;
+	add_row(report, TCPTUNED_RTT, "rtt_us", first, end, 1);
 	add_row(report, TCPTUNED_RETRANSMITTED, "retransmitted", first, end, 0);
 	add_row(report, TCPTUNED_LIMITED, "limited_by_windows", first, end, 0);
 }
 
-static json_t *trial_object(const struct tcptuned_source *source, const char *name, double share,
-			    bool harmful, unsigned int hz)
+static json_t *trial_object(const struct tcptuned_source *source,
+			    const struct tcptuned_policy *policy, double share, unsigned int hz)
 {
 	struct tcptuned_trial trial;
 	struct report report = {&trial, hz, json_array()};
 	struct tcptuned_outcome tuned, held_back;
 
-	tcptuned_trial_read(source->kernel, name, &trial);
+	tcptuned_trial_read(source->kernel, policy->trial, &trial);
 	tcptuned_trial_sum(&trial, false, &tuned);
 	tcptuned_trial_sum(&trial, true, &held_back);
 	add_direction(&report, false);
 	add_direction(&report, true);
-	return json_pack("{s:s, s:f, s:b, s:I, s:I, s:o}", "policy", name, "holdback", share,
-			 "harmful", harmful, "tuned", (json_int_t)tuned.connections, "held_back",
-			 (json_int_t)held_back.connections, "rows", report.rows);
+	return json_pack("{s:s, s:f, s:b, s:I, s:I, s:o}", "policy", policy->name, "holdback",
+			 share, "harmful", policy->harmful, "tuned", (json_int_t)tuned.connections,
+			 "held_back", (json_int_t)held_back.connections, "rows", report.rows);
 }
 
 static double configured_share(const struct tcptuned_config *config, __u32 key)
@@ -114,8 +114,7 @@ int tcptuned_trial_handle(const struct tcptuned_source *source,
 		double share = configured_share(source->config, key);
 
 		if (share && (!wanted[0] || !strcmp(wanted, policy.name)))
-			json_array_append_new(trials, trial_object(source, policy.name, share,
-								   policy.harmful, hz));
+			json_array_append_new(trials, trial_object(source, &policy, share, hz));
 	}
 	tcptuned_json_print_line(out, json_pack("{s:o}", "trials", trials));
 	return 0;

@@ -60,7 +60,9 @@ test_trial_that_does_harm_ends() {
 	in_log "policy trial: tuned connections that receive are slower than those held back, by"
 	expect_eq "$(ctl_json '.policies[] | select(.policy == "trial") | [.mode, .harmful]' policy list)" \
 		'["observe",true]' "the policy"
-	wait_until lib_outputs = "[true]" unique_observed
+	expect_eq "$(unique_observed)" "[false,true]" "open ones"
+	ctl policy apply
+	expect_eq "$(unique_observed)" "[true]" "open ones, after policy apply"
 	kill -HUP "$(pid_of tcptuned)"
 	in_log "reloaded"
 	expect_eq "$(ctl_json '.policies[] | select(.policy == "trial") | [.mode, .harmful]' policy list)" \

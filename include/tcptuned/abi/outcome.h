@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What became of the connections of a policy that holds some of them back (holdback). It is counted
- * when they end, tuned ones and others apart. Their sizes, which no tuning changes, are strata,
- * within which the two are compared (daemon/policy/trial.c).
+ * when they end, tuned ones and others apart. Their sizes are strata, within which the two are
+ * compared (daemon/policy/trial.c): what an application sends rarely depends on how fast it goes.
  */
 #ifndef TCPTUNED_OUTCOME_H
 #define TCPTUNED_OUTCOME_H
@@ -24,7 +24,7 @@ enum tcptuned_measure {
 #define TCPTUNED_OUTCOME_SIZES	   4 /* from 128 KiB, 1, 8 and 64 MiB */
 
 struct tcptuned_outcome_key {
-	char policy[TCPTUNED_POLICY_NAME_MAX];
+	__u32 trial;	 /* of the policy */
 	__u32 held_back; /* 0, 1 */
 	__u32 sends;	 /* 1: it sent more than it received */
 	__u32 size;	 /* tcptuned_outcome_size() */

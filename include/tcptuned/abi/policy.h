@@ -63,6 +63,7 @@ struct tcptuned_policy {
 	__u32 cc_auto;		     /* 1: bpf/cc_auto.h; congestion_control is "" then */
 	__u32 cc_long_path_segments; /* window from which a path is long */
 	__u32 holdback; /* share of connections that are held back, times 2^32; 0: no trial */
+	__u32 trial;	/* its number, drawn at random for each; it is also the salt of the draw */
 	__u32 harmful;	/* its trial has shown that: its mode is to observe */
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* "": leave it alone */
 	char cc_resume[TCPTUNED_CC_NAME_MAX];	   /* in place of cubic after a pause; "": none */
@@ -88,18 +89,18 @@ static inline __u64 tcptuned_mix(__u64 x)
 }
 
 /*
- * True for the share @holdback of all connections, the same ones each time. Addresses in network
- * byte order, ports in that of the host.
+ * True for the share of all connections that @policy holds back, the same ones throughout a trial.
+ * Addresses in network byte order, ports in that of the host.
  */
-static inline int tcptuned_is_held_back(__u32 holdback, const __u32 local[4], const __u32 remote[4],
-					__u32 local_port, __u32 remote_port)
+static inline int tcptuned_is_held_back(const struct tcptuned_policy *policy, const __u32 local[4],
+					const __u32 remote[4], __u32 local_port, __u32 remote_port)
 {
-	__u64 x = tcptuned_mix((__u64)local_port << 32 | remote_port);
+	__u64 x = tcptuned_mix((__u64)policy->trial << 32 | local_port << 16 | remote_port);
 	__u32 i;
 
 	for (i = 0; i < 4; i++)
 		x = tcptuned_mix(x ^ ((__u64)local[i] << 32 | remote[i]));
-	return (__u32)x < holdback;
+	return (__u32)x < policy->holdback;
 }
 
 /* The key of the trie. IPv4 addresses are ::ffff:a.b.c.d, their prefixes are 96 bits longer. */
