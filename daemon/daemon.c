@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <systemd/sd-daemon.h>
 
@@ -258,6 +258,9 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp, err);
 	if (error)
 		return error;
+	d->kernel.scan_lock = memfd_create("tcptuned-scan", MFD_CLOEXEC);
+	if (d->kernel.scan_lock < 0)
+		return FAIL(err, errno, INTERNAL, "memfd_create: %s", strerror(errno));
 	log_start(d);
 	error = tcptuned_apply(d, err);
 	if (error)

@@ -28,7 +28,7 @@
 #define SEND_LIMIT_S  5	      /* so that one that hangs does not stop the keeper */
 #define AGAIN_US      1000000 /* before the next start, if one has just ended */
 #define FIRST_WAIT_MS 10000
-#define SAVE_WAIT_MS  15000
+#define SAVE_WAIT_MS  5000
 
 /* From the worker. */
 struct call {
@@ -39,10 +39,12 @@ struct call {
 		CALL_APPLY,
 		CALL_STOP,
 		CALL_NAMESPACES,
+		CALL_LISTENER,
 		CALLS
 	} what;
 	bool enabled;
 	char policy[TCPTUNED_POLICY_NAME_MAX];
+	struct tcptuned_filter filter; /* of the client that comes along */
 };
 
 /* From the keeper. */
@@ -53,12 +55,62 @@ struct message {
 		MESSAGE_RETIRE,
 		MESSAGE_SAVE,
 		MESSAGE_STOP_FAILED,
+		MESSAGE_LISTENER,
 	} what;
+	struct tcptuned_filter filter;
 	bool changed;
 	int error;
 	struct tcptuned_error err;
 	struct tcptuned_adoption adoption;
 };
+
+/* ---- the pair of sockets ------------------------------------------------------------------ */
+
+union rights {
+	struct cmsghdr header;
+	char space[CMSG_SPACE(sizeof(int))];
+};
+
+/* Send @data, with a descriptor (-1: none). One that has ended is noticed otherwise. */
+static int send_with(int pair, const void *data, size_t size, int fd)
+{
+	union rights rights = {.header = {.cmsg_level = SOL_SOCKET,
+					  .cmsg_type = SCM_RIGHTS,
+					  .cmsg_len = CMSG_LEN(sizeof(int))}};
+	struct iovec iov = {(void *)data, size};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&rights.header), &fd, sizeof(fd));
+		msg.msg_control = &rights;
+		msg.msg_controllen = sizeof(rights);
+	}
+	return sendmsg(pair, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Receive as much, with its descriptor (-1: none). Returns 0, or a negative errno. */
+static int receive_with(int pair, void *data, size_t size, int *ret_fd, int flags)
+{
+	union rights rights;
+	struct iovec iov = {data, size};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &rights,
+			     .msg_controllen = sizeof(rights)};
+	const struct cmsghdr *header;
+	ssize_t got = recvmsg(pair, &msg, MSG_CMSG_CLOEXEC | flags);
+
+	*ret_fd = -1;
+	if (got < 0)
+		return -errno;
+	header = CMSG_FIRSTHDR(&msg);
+	if (header && header->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
+	if (got == (ssize_t)size)
+		return 0;
+	tcptuned_closep(ret_fd);
+	return -ECONNRESET;
+}
 
 /* ---- the worker --------------------------------------------------------------------------- */
 
@@ -78,14 +130,21 @@ static void say(int what)
 {
 	struct call call = {.what = what};
 
-	send(the_worker.fd, &call, sizeof(call), MSG_NOSIGNAL);
+	send_with(the_worker.fd, &call, sizeof(call), -1);
+}
+
+static void pass_listener(int fd, const struct tcptuned_filter *filter)
+{
+	struct call call = {.what = CALL_LISTENER, .filter = *filter};
+
+	send_with(the_worker.fd, &call, sizeof(call), fd);
 }
 
 /* Another worker serves from now on. */
 static void retire(void)
 {
 	the_worker.retired = true;
-	tcptuned_control_retire(the_worker.control);
+	tcptuned_control_retire(the_worker.control, pass_listener);
 	if (the_worker.http)
 		tcptuned_http_retire(the_worker.http);
 }
@@ -103,45 +162,16 @@ static void obey(const struct message *m)
 		say(CALL_DONE);
 }
 
-/*
- * Receive a message, with its descriptor (-1: none). Returns 0, or a negative errno: the pair
- * ended.
- */
-static int receive(struct message *ret, int *ret_fd)
-{
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec iov = {ret, sizeof(*ret)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = &control,
-			     .msg_controllen = sizeof(control)};
-	const struct cmsghdr *header;
-	ssize_t got = recvmsg(the_worker.fd, &msg, MSG_CMSG_CLOEXEC);
-
-	*ret_fd = -1;
-	if (got != sizeof(*ret))
-		return got < 0 ? -errno : -ECONNRESET;
-	header = CMSG_FIRSTHDR(&msg);
-	if (header && header->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
-	return 0;
-}
-
 /* Have the keeper do something. @visit: what to do with each iterator that comes along. */
 static int ask(const struct call *call, struct message *ret, void (*visit)(void *ctx, int iterator),
 	       void *ctx)
 {
-	int fd, error = 0;
+	int fd, error = send_with(the_worker.fd, call, sizeof(*call), -1);
 
-	if (send(the_worker.fd, call, sizeof(*call), MSG_NOSIGNAL) < 0)
-		error = -errno;
 	do {
 		_cleanup_close_ int iterator = -1;
 
-		error = error ?: receive(ret, &fd);
+		error = error ?: receive_with(the_worker.fd, ret, sizeof(*ret), &fd, 0);
 		if (error)
 			return FAIL(&ret->err, -error, DAEMON, "the daemon ends: %s",
 				    strerror(-error));
@@ -225,8 +255,10 @@ static int on_message(sd_event_source *source, int pair, uint32_t events, void *
 	struct message m;
 	int fd;
 
-	if (receive(&m, &fd))
+	if (receive_with(pair, &m, sizeof(m), &fd, 0))
 		return sd_event_exit(the_worker.event, EXIT_SUCCESS); /* the keeper has ended */
+	if (m.what == MESSAGE_LISTENER && fd >= 0)
+		tcptuned_control_take_over(the_worker.control, tcptuned_take_fd(&fd), &m.filter);
 	tcptuned_closep(&fd);
 	obey(&m);
 	return 0;
@@ -347,20 +379,26 @@ static int run(struct tcptuned_daemon *d, int fd, pid_t keeper)
 	the_worker.d = d;
 	the_worker.fd = fd;
 	d->kernel.each_namespace = each_namespace;
+	d->kernel.scan_waits = true;
 	prctl(PR_SET_NAME, "tcptuned-worker", 0, 0, 0);
 	unsetenv("NOTIFY_SOCKET");
 	/* Locks are of open files, which a fork shares. */
 	tcptuned_closep(&d->lock_fd);
 	tcptuned_closep(&d->pins_lock_fd);
 	tcptuned_closep(&d->cgroup_fd);
+	close(sd_event_get_fd(d->event));
+	for (size_t i = 0; i < ARRAY_SIZE(d->workers); i++)
+		if (d->workers[i].fd > 0)
+			close(d->workers[i].fd);
 	tcptuned_log_set_level(d->config->log_level);
 	if (start(keeper, &err) < 0) {
 		log_error("%s", err.text);
 		return EXIT_FAILURE;
 	}
-	if (!d->shared->paths_loaded)
+	if (!d->shared->paths_loaded) {
+		d->shared->paths_loaded = true; /* not once more, if that ends this process */
 		tcptuned_paths_load(d->paths);
-	d->shared->paths_loaded = true;
+	}
 	say(CALL_READY);
 	return loop() ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -372,47 +410,34 @@ static int run(struct tcptuned_daemon *d, int fd, pid_t keeper)
 	     w < (d)->workers + ARRAY_SIZE((d)->workers); w++) \
 		if (w->pid)
 
-static void send_message(int pair, const struct message *m, int fd)
-{
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control = {.header = {.cmsg_level = SOL_SOCKET,
-				.cmsg_type = SCM_RIGHTS,
-				.cmsg_len = CMSG_LEN(sizeof(int))}};
-	struct iovec iov = {(void *)m, sizeof(*m)};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control);
-	}
-	sendmsg(pair, &msg, MSG_NOSIGNAL); /* one that has ended is noticed otherwise */
-}
-
 struct walk {
 	const struct bpf_link *link;
-	int pair;
+	int pair, error;
 };
 
 /* In a network namespace. */
 static void send_iterator(void *ctx)
 {
 	const struct message m = {.what = MESSAGE_ITERATOR};
-	const struct walk *walk = ctx;
 	_cleanup_close_ int fd = -1;
+	struct walk *walk = ctx;
 
-	if (!walk->link || !tcptuned_netns_has_sockets())
+	if (walk->error || !walk->link || !tcptuned_netns_has_sockets())
 		return;
 	fd = bpf_iter_create(bpf_link__fd(walk->link));
-	if (fd >= 0)
-		send_message(walk->pair, &m, fd);
+	walk->error = fd < 0 ? -errno : send_with(walk->pair, &m, sizeof(m), fd);
 }
 
-static void answer(struct tcptuned_daemon *d, struct call *call, int pair)
+static struct tcptuned_worker *find_worker(struct tcptuned_daemon *d, pid_t pid, int fd)
 {
-	struct walk walk = {d->kernel.bpf->links.dump_tcp, pair};
+	for_each_worker(d, w) if (w->pid == pid || w->fd == fd) return w;
+	return NULL;
+}
+
+static void answer(struct tcptuned_daemon *d, struct call *call, const struct tcptuned_worker *w)
+{
+	struct walk walk = {d->kernel.bpf->links.dump_tcp, w->fd, 0};
+	pid_t pid = w->pid;
 	struct message m = {.what = MESSAGE_ANSWER};
 
 	call->policy[sizeof(call->policy) - 1] = '\0';
@@ -428,34 +453,44 @@ static void answer(struct tcptuned_daemon *d, struct call *call, int pair)
 		m.error = tcptuned_change_stop(d, &m.err);
 		break;
 	case CALL_NAMESPACES:
-		m.error = tcptuned_netns_for_each(send_iterator, &walk, NULL);
+		m.error = tcptuned_netns_for_each(send_iterator, &walk, NULL) ?: walk.error;
 		break;
 	default:
 		return;
 	}
-	send_message(pair, &m, -1);
+	w = find_worker(d, pid, -1); /* it may have had to make place */
+	if (w)
+		send_with(w->fd, &m, sizeof(m), -1);
 }
 
-static struct tcptuned_worker *find_worker(struct tcptuned_daemon *d, pid_t pid, int fd)
+/* A client that gets events goes from one that retires to the next one. */
+static void hand_over(const struct tcptuned_daemon *d, const struct call *call, int client)
 {
-	for_each_worker(d, w) if (w->pid == pid || w->fd == fd) return w;
-	return NULL;
+	const struct message m = {.what = MESSAGE_LISTENER, .filter = call->filter};
+
+	if (d->worker && client >= 0)
+		send_with(d->worker->fd, &m, sizeof(m), client);
 }
 
 static int on_call(sd_event_source *source, int pair, uint32_t events, void *ctx)
 {
+	_cleanup_close_ int client = -1;
 	struct tcptuned_daemon *d = ctx;
+	const struct tcptuned_worker *w = find_worker(d, 0, pair);
 	struct call call;
-	ssize_t got = recv(pair, &call, sizeof(call), MSG_DONTWAIT);
+	int fd, error = receive_with(pair, &call, sizeof(call), &fd, MSG_DONTWAIT);
 
-	if (got < 0 && errno == EAGAIN)
+	client = fd;
+	if (error == -EAGAIN)
 		return 0;
-	if (got != sizeof(call) ||
-	    (unsigned int)call.what >= CALLS) { /* its end, or it is broken */
-		kill(find_worker(d, 0, pair)->pid, SIGKILL);
+	if (error || (unsigned int)call.what >= CALLS) { /* its end, or it is broken */
+		kill(w->pid, SIGKILL);
 		return sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	}
-	answer(d, &call, pair);
+	if (call.what == CALL_LISTENER)
+		hand_over(d, &call, client);
+	else
+		answer(d, &call, w);
 	return 0;
 }
 
@@ -531,6 +566,7 @@ static int fork_one(struct tcptuned_daemon *d, struct tcptuned_worker *w)
 	pid_t keeper = getpid();
 	int fds[2], error;
 
+	w->fd = -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return -errno;
 	setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof(send_limit));
@@ -569,13 +605,13 @@ static void start_one(struct tcptuned_daemon *d)
 		return;
 	}
 	if (d->worker)
-		send_message(d->worker->fd, &retire_now, -1);
+		send_with(d->worker->fd, &retire_now, sizeof(retire_now), -1);
 	d->worker = w;
 	d->worker_idle_ticks = 0;
 }
 
-/* Wait until the worker says @what. */
-static void wait_for(struct tcptuned_daemon *d, unsigned int what, int timeout_ms)
+/* Wait until the worker says @what. Returns whether it did. */
+static bool wait_for(struct tcptuned_daemon *d, unsigned int what, int timeout_ms)
 {
 	uint64_t end_ms = tcptuned_monotonic_ms() + (uint64_t)timeout_ms;
 	struct message no = {.what = MESSAGE_ANSWER, .error = -EBUSY};
@@ -588,10 +624,11 @@ static void wait_for(struct tcptuned_daemon *d, unsigned int what, int timeout_m
 
 		if (left_ms <= 0 || poll(&poll_fd, 1, (int)left_ms) <= 0 ||
 		    recv(d->worker->fd, &call, sizeof(call), MSG_DONTWAIT) != sizeof(call))
-			return;
+			return false;
 		if (call.what > CALL_DONE)
-			send_message(d->worker->fd, &no, -1);
+			send_with(d->worker->fd, &no, sizeof(no), -1);
 	}
+	return (unsigned int)call.what == what;
 }
 
 void tcptuned_worker_start(struct tcptuned_daemon *d)
@@ -619,10 +656,12 @@ void tcptuned_worker_save(struct tcptuned_daemon *d)
 {
 	const struct message m = {.what = MESSAGE_SAVE};
 
-	if (!d->worker)
+	if (d->worker && !send_with(d->worker->fd, &m, sizeof(m), -1) &&
+	    wait_for(d, CALL_DONE, SAVE_WAIT_MS))
 		return;
-	send_message(d->worker->fd, &m, -1);
-	wait_for(d, CALL_DONE, SAVE_WAIT_MS);
+	if (d->worker)
+		kill(d->worker->pid, SIGKILL);
+	tcptuned_paths_save(d->paths);
 }
 
 void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptuned_error *err)
@@ -631,7 +670,7 @@ void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptune
 
 	if (!d->worker)
 		return;
-	send_message(d->worker->fd, &m, -1);
+	send_with(d->worker->fd, &m, sizeof(m), -1);
 	wait_for(d, CALL_DONE, SAVE_WAIT_MS);
 }
 

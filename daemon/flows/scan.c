@@ -2,6 +2,7 @@
 #include "flows/scan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -179,6 +180,17 @@ static int read_everything(struct reading *reading, const struct tcptuned_kernel
 	return 0;
 }
 
+/* A lock of fcntl() is the process's own, also after a fork, and goes with it. */
+static int lock(const struct tcptuned_kernel *kernel, short type)
+{
+	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
+
+	if (kernel->scan_lock <= 0)
+		return 0;
+	return fcntl(kernel->scan_lock, kernel->scan_waits ? F_SETLKW : F_SETLK, &whole) ? -errno
+											 : 0;
+}
+
 static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
 		    const struct tcptuned_filter *filter)
 {
@@ -213,8 +225,12 @@ static int read_all(struct tcptuned_flows *flows, const struct tcptuned_kernel *
 int tcptuned_scan(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
 		  const struct tcptuned_filter *filter, struct tcptuned_error *err)
 {
-	int error = read_all(flows, kernel, filter);
+	int error = lock(kernel, F_WRLCK);
 
+	if (!error) {
+		error = read_all(flows, kernel, filter);
+		lock(kernel, F_UNLCK);
+	}
 	if (!error)
 		return 0;
 	return FAIL(err, -error, KERNEL, "the records of connections cannot be read: %s",

@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,36 +39,81 @@ int tcptuned_privileges_drop(struct tcptuned_error *err)
 	return 0;
 }
 
+/* Of bpf(): what reads and writes maps, and runs iterators. */
+static const int allowed_bpf[] = {
+	BPF_MAP_LOOKUP_ELEM,  BPF_MAP_UPDATE_ELEM,    BPF_MAP_DELETE_ELEM, BPF_MAP_GET_NEXT_KEY,
+	BPF_MAP_LOOKUP_BATCH, BPF_OBJ_GET_INFO_BY_FD, BPF_ITER_CREATE,
+};
+
+#define BPF_COMMANDS 64 /* that there may be */
+
+static int filter_bpf(scmp_filter_ctx filter)
+{
+	const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
+	bool allowed[BPF_COMMANDS] = {false};
+	int error;
+
+	for (size_t i = 0; i < ARRAY_SIZE(allowed_bpf); i++)
+		allowed[allowed_bpf[i]] = true;
+	error = seccomp_rule_add(filter, refuse, SCMP_SYS(bpf), 1,
+				 SCMP_A0(SCMP_CMP_GE, BPF_COMMANDS, 0));
+	for (scmp_datum_t i = 0; i < BPF_COMMANDS && !error; i++)
+		if (!allowed[i])
+			error = seccomp_rule_add(filter, refuse, SCMP_SYS(bpf), 1,
+						 SCMP_A0(SCMP_CMP_EQ, i, 0));
+	return error;
+}
+
 /*
- * No other program and no other process, no network, no namespaces, and of bpf() what reads and
- * writes maps. The unit's own filter, which this adds to, is a list of what is allowed.
+ * No other program and no other process, no signals, no sockets but local ones, which it cannot
+ * connect, and no namespaces. The unit's own filter, which this adds to, is a list of what is
+ * allowed.
  */
 static int filter_system_calls(void)
 {
 	static const int refused[] = {
-		SCMP_SYS(execve),	  SCMP_SYS(execveat),	 SCMP_SYS(fork),
-		SCMP_SYS(vfork),	  SCMP_SYS(clone),	 SCMP_SYS(clone3),
-		SCMP_SYS(setns),	  SCMP_SYS(unshare),	 SCMP_SYS(ptrace),
-		SCMP_SYS(connect),	  SCMP_SYS(bind),	 SCMP_SYS(listen),
-		SCMP_SYS(mount),	  SCMP_SYS(umount2),	 SCMP_SYS(pivot_root),
-		SCMP_SYS(chroot),	  SCMP_SYS(kill),	 SCMP_SYS(process_vm_readv),
-		SCMP_SYS(keyctl),	  SCMP_SYS(add_key),	 SCMP_SYS(process_vm_writev),
-		SCMP_SYS(io_uring_setup), SCMP_SYS(userfaultfd), SCMP_SYS(perf_event_open),
-		SCMP_SYS(setuid),	  SCMP_SYS(setresuid),	 SCMP_SYS(personality),
+		SCMP_SYS(execve),
+		SCMP_SYS(execveat),
+		SCMP_SYS(fork),
+		SCMP_SYS(vfork),
+		SCMP_SYS(clone),
+		SCMP_SYS(clone3),
+		SCMP_SYS(kill),
+		SCMP_SYS(tkill),
+		SCMP_SYS(tgkill),
+		SCMP_SYS(rt_sigqueueinfo),
+		SCMP_SYS(rt_tgsigqueueinfo),
+		SCMP_SYS(pidfd_send_signal),
+		SCMP_SYS(ptrace),
+		SCMP_SYS(process_vm_readv),
+		SCMP_SYS(process_vm_writev),
+		SCMP_SYS(connect),
+		SCMP_SYS(bind),
+		SCMP_SYS(listen),
+		SCMP_SYS(setns),
+		SCMP_SYS(unshare),
+		SCMP_SYS(mount),
+		SCMP_SYS(umount2),
+		SCMP_SYS(pivot_root),
+		SCMP_SYS(chroot),
+		SCMP_SYS(keyctl),
+		SCMP_SYS(add_key),
+		SCMP_SYS(personality),
+		SCMP_SYS(io_uring_setup),
+		SCMP_SYS(userfaultfd),
+		SCMP_SYS(perf_event_open),
+		SCMP_SYS(setuid),
+		SCMP_SYS(setresuid),
 	};
-	static const int refused_bpf[] = {
-		BPF_MAP_CREATE,		 BPF_PROG_LOAD,	  BPF_OBJ_PIN,	     BPF_PROG_ATTACH,
-		BPF_PROG_DETACH,	 BPF_LINK_CREATE, BPF_LINK_UPDATE,   BPF_LINK_DETACH,
-		BPF_RAW_TRACEPOINT_OPEN, BPF_BTF_LOAD,	  BPF_PROG_BIND_MAP, BPF_MAP_FREEZE,
-	};
+	const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int error = filter ? 0 : -ENOMEM;
+	int error = filter ? filter_bpf(filter) : -ENOMEM;
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused) && !error; i++)
-		error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
-	for (size_t i = 0; i < ARRAY_SIZE(refused_bpf) && !error; i++)
-		error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(bpf), 1,
-					 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)refused_bpf[i], 0));
+		error = seccomp_rule_add(filter, refuse, refused[i], 0);
+	error = error
+			?: seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
+					    SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
 	error = error ?: seccomp_load(filter);
 	if (filter)
 		seccomp_release(filter);

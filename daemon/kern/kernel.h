@@ -81,6 +81,12 @@ struct tcptuned_kernel {
 	 * cannot enter them. NULL: it can. Returns 0 or a negative errno.
 	 */
 	int (*each_namespace)(void (*visit)(void *ctx, int iterator), void *ctx);
+	/*
+	 * Processes that share the maps take turns at reading all records: a lock of this file (0:
+	 * none), for which one of them waits, and the other does not.
+	 */
+	int scan_lock;
+	bool scan_waits;
 };
 
 /* Each program and its link, by struct bpf_prog_skeleton *@p. */

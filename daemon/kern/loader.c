@@ -599,8 +599,8 @@ void tcptuned_kernel_close(struct tcptuned_kernel *k)
 	}
 	while (k->programs_len)
 		close(k->programs[--k->programs_len].fd);
-	for (int i = 0; i < 3; i++) {
-		int *fd = i == 2 ? &k->match_fd : &k->rules_fd[i];
+	for (int i = 0; i < 4; i++) {
+		int *fd = i < 2 ? &k->rules_fd[i] : i < 3 ? &k->match_fd : &k->scan_lock;
 
 		if (*fd > 0)
 			close(*fd);

@@ -89,22 +89,34 @@ static void read_cost_of_programs(struct tcptuned_bpfstats *stats,
 		read_program(&stats->programs[i], &kernel->programs[i]);
 }
 
-void tcptuned_scrape_read_process(struct tcptuned_process_stats *stats)
+/* CPU time of this process, and of its children that have ended. */
+static __u64 cpu_ns(void)
+{
+	struct rusage children;
+	__u64 us = 0;
+
+	if (!getrusage(RUSAGE_CHILDREN, &children))
+		us = (__u64)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000 +
+		     (__u64)(children.ru_utime.tv_usec + children.ru_stime.tv_usec);
+	return tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID) + us * 1000;
+}
+
+void tcptuned_scrape_read_process(struct tcptuned_process_stats *ret)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
 	_cleanup_closedir_ DIR *fds = opendir("/proc/self/fd");
+	struct tcptuned_process_stats stats = {.cpu_ns = cpu_ns()};
 	unsigned long long resident_pages;
 	struct dirent *entry;
 	struct rlimit limit;
 
-	memset(stats, 0, sizeof(*stats));
 	if (file && fscanf(file, "%*s %llu", &resident_pages) == 1)
-		stats->resident_bytes = resident_pages * (__u64)sysconf(_SC_PAGESIZE);
-	stats->cpu_ns = tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		stats.resident_bytes = resident_pages * (__u64)sysconf(_SC_PAGESIZE);
 	while (fds && (entry = readdir(fds)))
-		stats->open_fds += entry->d_name[0] != '.';
+		stats.open_fds += entry->d_name[0] != '.';
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
-		stats->max_fds = limit.rlim_cur;
+		stats.max_fds = limit.rlim_cur;
+	*ret = stats;
 }
 
 /* A connection that ends between two reads may be in both sums, or in none: no sum decreases. */
@@ -143,7 +155,7 @@ static void read_trial(struct tcptuned_snapshot *snap, unsigned int place)
 
 	if (!policy->holdback && !policy->harmful)
 		return;
-	tcptuned_trial_read(snap->kernel, policy->name, &trial);
+	tcptuned_trial_read(snap->kernel, policy->trial, &trial);
 	for (int held_back = 0; held_back < 2; held_back++)
 		tcptuned_trial_sum(&trial, held_back, &snap->trials[place][held_back]);
 }
@@ -151,7 +163,7 @@ static void read_trial(struct tcptuned_snapshot *snap, unsigned int place)
 static void read_everything(struct tcptuned_scrape *scrape)
 {
 	const struct tcptuned_kernel *kernel = scrape->options.kernel;
-	const struct tcptuned_shared *shared = scrape->options.shared;
+	struct tcptuned_shared *shared = scrape->options.shared;
 	struct tcptuned_snapshot *snap = &scrape->snap;
 	__u32 zero = 0, key = 0;
 
@@ -183,7 +195,9 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	read_cost_of_programs(&snap->bpf, kernel);
 	tcptuned_scrape_read_process(&snap->process);
 	snap->process.resident_bytes += shared->keeper.resident_bytes;
-	snap->process.cpu_ns += shared->keeper.cpu_ns;
+	/* What a worker has used that has ended is the keeper's only after a while. */
+	shared->cpu_ns = MAX(shared->cpu_ns, snap->process.cpu_ns + shared->keeper.cpu_ns);
+	snap->process.cpu_ns = shared->cpu_ns;
 }
 
 void tcptuned_scrape_print(void *ctx, FILE *out)

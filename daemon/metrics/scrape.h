@@ -29,6 +29,7 @@ struct tcptuned_shared {
 	bool paths_loaded;
 	__u64 ticks; /* of all workers: they do not hang */
 	__u64 scrapes, scrapes_ns;
+	__u64 cpu_ns; /* of all processes, as it was last shown */
 	struct tcptuned_limited limited[2];
 };
 

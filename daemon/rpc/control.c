@@ -2,6 +2,7 @@
 #include "rpc/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,8 +239,8 @@ static int on_ring(sd_event_source *source, int fd, uint32_t events, void *contr
 	return 0;
 }
 
-static int handle_events(struct client *client, const struct tcptuned_filter *filter, FILE *out,
-			 struct tcptuned_error *err)
+static int listen_to_events(struct client *client, const struct tcptuned_filter *filter,
+			    struct tcptuned_error *err)
 {
 	struct tcptuned_control *control = client->control;
 	int error = 0;
@@ -255,8 +256,17 @@ static int handle_events(struct client *client, const struct tcptuned_filter *fi
 	client->state = LISTENING;
 	client->filter = *filter;
 	client->deadline_ms = 0;
-	tcptuned_json_print_line(out, json_pack("{s:s}", "event", "listening"));
 	return 0;
+}
+
+static int handle_events(struct client *client, const struct tcptuned_filter *filter, FILE *out,
+			 struct tcptuned_error *err)
+{
+	int error = listen_to_events(client, filter, err);
+
+	if (!error)
+		tcptuned_json_print_line(out, json_pack("{s:s}", "event", "listening"));
+	return error;
 }
 
 /* ---- requests ----------------------------------------------------------------------------- */
@@ -483,11 +493,32 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 	return 0;
 }
 
+/* Returns whether @client has the descriptor from now on. */
+static bool add_client(struct tcptuned_control *control, struct client *client, int fd,
+		       const struct ucred *peer, bool stranger)
+{
+	sd_event_source *source = NULL;
+
+	if (sd_event_add_io(control->options.loop, &source, fd, EPOLLIN, on_client, client) < 0)
+		return false;
+	if (!sd_event_source_get_enabled(control->timer, NULL))
+		start_timer(control);
+	memset(client, 0, sizeof(*client));
+	client->control = control;
+	client->source = source;
+	client->state = REQUESTING;
+	client->pid = peer->pid;
+	client->uid = peer->uid;
+	client->stranger = stranger;
+	client->deadline_ms = tcptuned_monotonic_ms() + REQUEST_TIMEOUT_S * 1000ull;
+	client->fd = fd;
+	return true;
+}
+
 static void accept_one(struct tcptuned_control *control, int accepted)
 {
 	_cleanup_close_ int fd = accepted;
 	struct tcptuned_error err = {0};
-	sd_event_source *source = NULL;
 	struct client *client = NULL;
 	bool stranger = true;
 	struct ucred peer;
@@ -501,23 +532,10 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 			     "or in all (%u); end one, or try again",
 			     stranger ? STRANGERS_MAX : CLIENTS_MAX / (peer.uid ? 2 : 1),
 			     CLIENTS_MAX);
-	if (error) {
+	if (error)
 		send_error(fd, &err);
-		return;
-	}
-	if (sd_event_add_io(control->options.loop, &source, fd, EPOLLIN, on_client, client) < 0)
-		return;
-	if (!sd_event_source_get_enabled(control->timer, NULL))
-		start_timer(control);
-	memset(client, 0, sizeof(*client));
-	client->control = control;
-	client->source = source;
-	client->state = REQUESTING;
-	client->pid = peer.pid;
-	client->uid = peer.uid;
-	client->stranger = stranger;
-	client->deadline_ms = tcptuned_monotonic_ms() + REQUEST_TIMEOUT_S * 1000ull;
-	client->fd = tcptuned_take_fd(&fd);
+	else if (add_client(control, client, fd, &peer, stranger))
+		fd = -1;
 }
 
 /* Accept a bounded number, so that clients do not starve the rest of the daemon. */
@@ -610,7 +628,8 @@ void tcptuned_control_unlisten(struct tcptuned_control_listener *listener)
 	if (listener->fd < 0)
 		return;
 	unlink(listener->address.sun_path);
-	tcptuned_closep(&listener->fd);
+	close(listener->fd);
+	listener->fd = -1;
 }
 
 int tcptuned_control_start(struct tcptuned_control **ret,
@@ -644,9 +663,52 @@ void tcptuned_control_stop_failed(struct tcptuned_control *control,
 			send_error(client->fd, err);
 }
 
-void tcptuned_control_retire(struct tcptuned_control *control)
+/* One that has not read all is sent that, and no more. */
+void tcptuned_control_retire(struct tcptuned_control *control,
+			     void (*pass)(int fd, const struct tcptuned_filter *filter))
 {
+	struct tcptuned_filter filters[CLIENTS_MAX];
+	int fds[CLIENTS_MAX];
+	size_t len = 0;
+
 	control->listen_source = sd_event_source_disable_unref(control->listen_source);
+	if (control->events)
+		send_events(control, 0);
+	for_each_client (control, client) {
+		if (client->state != LISTENING)
+			continue;
+		if (client->sent < client->out_len) {
+			client->state = ANSWERED;
+			client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
+			continue;
+		}
+		filters[len] = client->filter;
+		fds[len++] = fcntl(client->fd, F_DUPFD_CLOEXEC, 0);
+		end_client(client);
+	}
+	tcptuned_events_close(control->events);
+	control->events_source = sd_event_source_disable_unref(control->events_source);
+	control->events = NULL;
+	while (len--) {
+		pass(fds[len], &filters[len]);
+		tcptuned_closep(&fds[len]);
+	}
+}
+
+void tcptuned_control_take_over(struct tcptuned_control *control, int passed,
+				const struct tcptuned_filter *filter)
+{
+	struct client *client = find_client(control, FREE);
+	_cleanup_close_ int fd = passed;
+	bool stranger;
+	struct ucred peer;
+
+	if (!client || look_at_peer(control, fd, &peer, &stranger, NULL) ||
+	    !add_client(control, client, fd, &peer, stranger))
+		return;
+	fd = -1;
+	if (listen_to_events(client, filter, NULL))
+		end_client(client);
 }
 
 bool tcptuned_control_has_clients(const struct tcptuned_control *control)

@@ -54,8 +54,16 @@ int tcptuned_control_start(struct tcptuned_control **ret,
 void tcptuned_control_stop_failed(struct tcptuned_control *control,
 				  const struct tcptuned_error *err);
 
-/* Accept no client any more. */
-void tcptuned_control_retire(struct tcptuned_control *control);
+/*
+ * Accept no client any more, and have @pass hand those that get events over to another process;
+ * their descriptors are closed after it.
+ */
+void tcptuned_control_retire(struct tcptuned_control *control,
+			     void (*pass)(int fd, const struct tcptuned_filter *filter));
+
+/* Take over a client that gets events; @fd is closed if that is impossible. */
+void tcptuned_control_take_over(struct tcptuned_control *control, int fd,
+				const struct tcptuned_filter *filter);
 
 bool tcptuned_control_has_clients(const struct tcptuned_control *control);
 

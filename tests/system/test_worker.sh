@@ -38,21 +38,28 @@ test_worker_is_replaced() {
 	expect_payload one
 }
 
-# What is asked of it before a reload, it answers after it; events go on.
-test_worker_finishes_what_it_has_begun() {
-	local pid
+# Clients that get events go on with the next one, beside new ones; a client that has not sent its request yet, too.
+test_worker_is_renewed() {
+	local pid client
+	host a
 	start_with "[policy]\n"
-	background events "${tcptunectl[@]}" events --json
-	wait_printed events listening
+	background before "${tcptunectl[@]}" events --json
+	wait_printed before listening
 	pid=$(worker)
-	kill -HUP "$(pid_of tcptuned)"
-	in_log "reloaded"
+	reload "[policy]\nlong_path_segments = 5000\n" "long_path_segments: 4096 -> 5000"
 	wait_until is_another "$pid"
-	! has_ended events || fail "the client of events was disconnected"
-	expect_eq "$(pgrep -c -P "$(pid_of tcptuned)" -x tcptuned-worker)" 2 "processes: one serves, one has a client left"
-	stop events INT || :
+	background after "${tcptunectl[@]}" events --json
+	wait_printed after listening
+	background pairs in_group in_host a "${keep_alive[@]}" pairs 50
+	wait_printed pairs open
+	for client in before after; do
+		wait_output = 100 grep -c '"event":"managed"' "$TEST_DIR/$client.log"
+		stop $client INT || :
+	done
 	wait_until lib_outputs = 1 pgrep -c -P "$(pid_of tcptuned)" -x tcptuned-worker
-	expect_ge "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads that the next one knows of"
+	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads that the next one knows of"
+	ctl policy disable default
+	expect_eq "$(ctl_json '.policies[0] | [.mode, .disabled]' policy list)" '["off",true]' "what it knows at once"
 }
 
 # It dies with the daemon: the next one listens where it did.
