@@ -430,7 +430,9 @@ static void send_iterator(void *ctx)
 
 static struct tcptuned_worker *find_worker(struct tcptuned_daemon *d, pid_t pid, int fd)
 {
-	for_each_worker(d, w) if (w->pid == pid || w->fd == fd) return w;
+	for_each_worker (d, w)
+		if (w->pid == pid || w->fd == fd)
+			return w;
 	return NULL;
 }
 
@@ -676,8 +678,7 @@ void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptune
 
 void tcptuned_worker_stop(struct tcptuned_daemon *d)
 {
-	for_each_worker(d, w)
-	{
+	for_each_worker (d, w) {
 		kill(w->pid, SIGKILL);
 		waitpid(w->pid, NULL, 0);
 		forget(d, w);
