@@ -7,6 +7,7 @@
 #include "config/diff.h"
 #include "config/load.h"
 #include "apply/apply.h"
+#include "daemon/worker.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -56,6 +57,7 @@ void tcptuned_reload(struct tcptuned_daemon *d)
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   (unsigned long long)tcptuned_monotonic_ns() / 1000);
+	tcptuned_worker_pause(d);
 	/* All checks come before any change. */
 	if (tcptuned_config_load(d->options->config_path, d->options->set, &new, &err)
 		    ?: tcptuned_policies_check(&new, &err)) {
@@ -65,5 +67,6 @@ void tcptuned_reload(struct tcptuned_daemon *d)
 		replaced = replace_configuration(d, &new);
 	}
 	d->shared->reloads[replaced]++;
+	tcptuned_worker_resume(d);
 	sd_notify(0, "READY=1");
 }

@@ -353,6 +353,7 @@ static int loop(void)
 
 static int start(pid_t keeper, struct tcptuned_error *err)
 {
+	sd_event_source *keeper_source;
 	int error = tcptuned_privileges_drop_all(err);
 
 	/* A keeper that has ended before is not seen by it. */
@@ -362,8 +363,10 @@ static int start(pid_t keeper, struct tcptuned_error *err)
 		return error;
 	error = sd_event_new(&the_worker.event);
 	if (error >= 0)
-		error = sd_event_add_io(the_worker.event, NULL, the_worker.fd, EPOLLIN, on_message,
-					NULL);
+		error = sd_event_add_io(the_worker.event, &keeper_source, the_worker.fd, EPOLLIN,
+					on_message, NULL);
+	if (error >= 0) /* it may retire before it accepts another client */
+		error = sd_event_source_set_priority(keeper_source, SD_EVENT_PRIORITY_IMPORTANT);
 	if (error >= 0)
 		error = sd_event_add_time_relative(the_worker.event, NULL, CLOCK_MONOTONIC, TICK_US,
 						   1, on_tick, NULL);
@@ -444,9 +447,11 @@ static void answer(struct tcptuned_daemon *d, struct call *call, const struct tc
 
 	call->policy[sizeof(call->policy) - 1] = '\0';
 	switch (call->what) {
-	case CALL_POLICY: /* for which another worker takes the place of the one that asks */
+	case CALL_POLICY:
+		tcptuned_worker_pause(d);
 		m.error =
 			tcptuned_change_policy(d, call->policy, call->enabled, &m.changed, &m.err);
+		tcptuned_worker_resume(d);
 		break;
 	case CALL_APPLY:
 		m.error = tcptuned_change_open(d, &m.adoption, &m.err);
@@ -589,10 +594,18 @@ static int fork_one(struct tcptuned_daemon *d, struct tcptuned_worker *w)
 	return sd_event_add_child(d->event, &w->end, w->pid, WEXITED | WSTOPPED, on_end, d);
 }
 
+static void retire_current(struct tcptuned_daemon *d)
+{
+	const struct message retire_now = {.what = MESSAGE_RETIRE};
+
+	if (d->worker)
+		send_with(d->worker->fd, &retire_now, sizeof(retire_now), -1);
+	d->worker = NULL;
+}
+
 /* If that fails, it is tried again. */
 static void start_one(struct tcptuned_daemon *d)
 {
-	const struct message retire_now = {.what = MESSAGE_RETIRE};
 	struct tcptuned_worker *w = find_place(d);
 	int error = fork_one(d, w);
 
@@ -606,8 +619,7 @@ static void start_one(struct tcptuned_daemon *d)
 		start_later(d);
 		return;
 	}
-	if (d->worker)
-		send_with(d->worker->fd, &retire_now, sizeof(retire_now), -1);
+	retire_current(d);
 	d->worker = w;
 	d->worker_idle_ticks = 0;
 }
@@ -635,13 +647,25 @@ static bool wait_for(struct tcptuned_daemon *d, unsigned int what, int timeout_m
 
 void tcptuned_worker_start(struct tcptuned_daemon *d)
 {
+	d->serves = true;
 	start_one(d);
 	wait_for(d, CALL_READY, FIRST_WAIT_MS);
 }
 
 void tcptuned_worker_renew(struct tcptuned_daemon *d)
 {
-	if (d->worker)
+	if (d->serves)
+		start_one(d);
+}
+
+void tcptuned_worker_pause(struct tcptuned_daemon *d)
+{
+	retire_current(d);
+}
+
+void tcptuned_worker_resume(struct tcptuned_daemon *d)
+{
+	if (d->serves && !d->worker)
 		start_one(d);
 }
 

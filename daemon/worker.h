@@ -18,8 +18,15 @@
 /* Start the first worker, and wait for some seconds at most until it has loaded the path memory. */
 void tcptuned_worker_start(struct tcptuned_daemon *d);
 
-/* Replace the worker by one that knows the present state. */
+/* Replace the worker by one that knows the present state. Nothing before the first one. */
 void tcptuned_worker_renew(struct tcptuned_daemon *d);
+
+/*
+ * Around a change of the state that somebody waits for: who asks meanwhile is answered after it. At
+ * the end there is a worker, whether or not it was renewed.
+ */
+void tcptuned_worker_pause(struct tcptuned_daemon *d);
+void tcptuned_worker_resume(struct tcptuned_daemon *d);
 
 /* Replace it if it hangs. Call this every few seconds. */
 void tcptuned_worker_check(struct tcptuned_daemon *d);
