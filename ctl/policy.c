@@ -105,7 +105,7 @@ const struct ctl_command ctl_policy = {
 		"as if its section did not exist (of default: leave to the kernel what no other policy "
 		"takes), and enable it again, for connections made from now on; it stays disabled over "
 		"reloads, and if the daemon is killed, until the daemon is stopped. To enable one whose trial has "
-		"shown harm begins another trial. Apply the policies "
+		"shown harm starts another trial. Apply the policies "
 		"to open connections, as if they were made now.",
 	.options = options,
 	.subcommands = subcommands,

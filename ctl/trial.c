@@ -74,7 +74,7 @@ static void print_trial(const json_t *trial)
 	       ctl_text(trial, "policy"), 100 * real(trial, "holdback"), ctl_number(trial, "tuned"),
 	       ctl_number(trial, "held_back"));
 	if (ctl_holds(trial, "harmful"))
-		puts("Tuning did harm: the policy only observes. tcptunectl policy enable begins "
+		puts("Tuning did harm: the policy only observes. tcptunectl policy enable starts "
 		     "another trial.");
 	if (!json_array_size(rows)) {
 		puts("Too few to compare: 20 of each kind have to end that carried about as much.");
@@ -116,7 +116,7 @@ const struct ctl_command ctl_trial = {
 		"probability of 95 %, if connections do not influence each other. If tuned connections "
 		"are shown to be slower, or those that send to have longer round trips without being faster, by "
 		"more than a hundredth, the policy only observes new connections from then on (policy apply: "
-		"open ones, too), until policy enable begins another trial. So does a change of the policy.",
+		"open ones, too), until policy enable starts another trial. So does a change of the policy.",
 	.options = options,
 	.arguments_max = 1,
 	.request = "trial",

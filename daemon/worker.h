@@ -22,7 +22,7 @@ void tcptuned_worker_start(struct tcptuned_daemon *d);
 void tcptuned_worker_renew(struct tcptuned_daemon *d);
 
 /*
- * Around a change of the state that somebody waits for: who asks meanwhile is answered after it. At
+ * Around a change of the state that a client waits for: who asks meanwhile is answered after it. At
  * the end there is a worker, whether or not it was renewed.
  */
 void tcptuned_worker_pause(struct tcptuned_daemon *d);
