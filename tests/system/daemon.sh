@@ -199,8 +199,16 @@ worker() {
 	pgrep -n -P "$(pid_of tcptuned)" -x tcptuned-worker
 }
 
+# The kernel kills the process that serves, which may still be asked for a moment.
 tcptuned_kill() {
+	local pid
+	pid=$(worker) || :
 	stop tcptuned KILL 2>/dev/null || :
+	[ -z "$pid" ] || wait_until has_gone "$pid"
+}
+
+has_gone() { # PROCESS
+	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
 }
 
 # A command exits with STATUS, and prints on standard error what matches, which is in $said.
