@@ -207,8 +207,7 @@ static int forget_paths(const struct tcptuned_request *request, FILE *out,
 	return 0;
 }
 
-static int change(void *ctx, const struct tcptuned_request *request, FILE *out,
-		  struct tcptuned_error *err)
+static int change(const struct tcptuned_request *request, FILE *out, struct tcptuned_error *err)
 {
 	struct call call = {.what = CALL_POLICY,
 			    .enabled = request->command == TCPTUNED_CMD_POLICY_ENABLE};
@@ -244,7 +243,7 @@ static int change(void *ctx, const struct tcptuned_request *request, FILE *out,
 }
 
 /* A request may have changed what a scrape shows. */
-static void renew_metrics(void *ctx)
+static void renew_metrics(void)
 {
 	if (the_worker.http)
 		tcptuned_http_renew(the_worker.http);
@@ -525,6 +524,13 @@ static void forget(struct tcptuned_daemon *d, struct tcptuned_worker *w)
 	memset(w, 0, sizeof(*w));
 }
 
+static void end_worker(struct tcptuned_daemon *d, struct tcptuned_worker *w)
+{
+	kill(w->pid, SIGKILL);
+	waitpid(w->pid, NULL, 0);
+	forget(d, w);
+}
+
 static int on_end(sd_event_source *source, const siginfo_t *info, void *ctx)
 {
 	struct tcptuned_daemon *d = ctx;
@@ -561,9 +567,7 @@ static struct tcptuned_worker *find_place(struct tcptuned_daemon *d)
 		if (w != d->worker && (!oldest || w->since_us < oldest->since_us))
 			oldest = w;
 	}
-	kill(oldest->pid, SIGKILL);
-	waitpid(oldest->pid, NULL, 0);
-	forget(d, oldest);
+	end_worker(d, oldest);
 	return oldest;
 }
 
@@ -594,7 +598,7 @@ static int fork_one(struct tcptuned_daemon *d, struct tcptuned_worker *w)
 	return sd_event_add_child(d->event, &w->end, w->pid, WEXITED | WSTOPPED, on_end, d);
 }
 
-static void retire_current(struct tcptuned_daemon *d)
+void tcptuned_worker_pause(struct tcptuned_daemon *d)
 {
 	const struct message retire_now = {.what = MESSAGE_RETIRE};
 
@@ -613,13 +617,14 @@ static void start_one(struct tcptuned_daemon *d)
 		log_warning_once(
 			"another process that serves cannot be started: %s; it is tried again",
 			strerror(-error));
-		if (w->pid > 0)
-			kill(w->pid, SIGKILL);
-		forget(d, w);
+		if (w->pid)
+			end_worker(d, w);
+		else
+			forget(d, w);
 		start_later(d);
 		return;
 	}
-	retire_current(d);
+	tcptuned_worker_pause(d);
 	d->worker = w;
 	d->worker_idle_ticks = 0;
 }
@@ -658,11 +663,6 @@ void tcptuned_worker_renew(struct tcptuned_daemon *d)
 		start_one(d);
 }
 
-void tcptuned_worker_pause(struct tcptuned_daemon *d)
-{
-	retire_current(d);
-}
-
 void tcptuned_worker_resume(struct tcptuned_daemon *d)
 {
 	if (d->serves && !d->worker)
@@ -686,7 +686,7 @@ void tcptuned_worker_save(struct tcptuned_daemon *d)
 	    wait_for(d, CALL_DONE, SAVE_WAIT_MS))
 		return;
 	if (d->worker)
-		kill(d->worker->pid, SIGKILL);
+		end_worker(d, d->worker);
 	tcptuned_paths_save(d->paths);
 }
 
@@ -702,9 +702,6 @@ void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptune
 
 void tcptuned_worker_stop(struct tcptuned_daemon *d)
 {
-	for_each_worker (d, w) {
-		kill(w->pid, SIGKILL);
-		waitpid(w->pid, NULL, 0);
-		forget(d, w);
-	}
+	for_each_worker (d, w)
+		end_worker(d, w);
 }

@@ -589,6 +589,14 @@ int tcptuned_kernel_detach(struct tcptuned_kernel *k)
 	return tcptuned_pins_remove(k);
 }
 
+/* A descriptor that is 0 where there is none. */
+static void close_kept(int *fd)
+{
+	if (*fd > 0)
+		close(*fd);
+	*fd = 0;
+}
+
 void tcptuned_kernel_close(struct tcptuned_kernel *k)
 {
 	tcptuned_bpf__destroy(k->bpf);
@@ -599,11 +607,8 @@ void tcptuned_kernel_close(struct tcptuned_kernel *k)
 	}
 	while (k->programs_len)
 		close(k->programs[--k->programs_len].fd);
-	for (int i = 0; i < 4; i++) {
-		int *fd = i < 2 ? &k->rules_fd[i] : i < 3 ? &k->match_fd : &k->scan_lock;
-
-		if (*fd > 0)
-			close(*fd);
-		*fd = 0;
-	}
+	close_kept(&k->match_fd);
+	close_kept(&k->rules_fd[0]);
+	close_kept(&k->rules_fd[1]);
+	close_kept(&k->scan_lock);
 }

@@ -4,11 +4,10 @@
  * kernel has. Within each stratum of <tcptuned/abi/outcome.h> the two are random samples of the
  * same connections, so that their difference is what tuning does, and is averaged over the strata.
  *
- * All intervals of a policy hold together and at any time with a probability of 95 %, so that
- * whoever looks every hour, or stops as soon as something shows, is not misled: Waudby-Smith,
- * Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence
- * sequences, theorem 2.2. What it takes for given: connections do not influence each other
- * (docs/rollout.md).
+ * All intervals of a policy hold together and at any time with a probability of 95 %, so that one
+ * who looks every hour, or stops as soon as something shows, is not misled: Waudby-Smith, Arbour,
+ * Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences,
+ * theorem 2.2. What it takes for given: connections do not influence each other (docs/rollout.md).
  */
 #ifndef TCPTUNED_POLICY_TRIAL_H
 #define TCPTUNED_POLICY_TRIAL_H

@@ -108,6 +108,13 @@ static struct client *find_place(const struct tcptuned_control *control, uid_t u
 	return find_client(control, FREE);
 }
 
+static void close_events(struct tcptuned_control *control)
+{
+	control->events_source = sd_event_source_disable_unref(control->events_source);
+	tcptuned_events_close(control->events);
+	control->events = NULL;
+}
+
 static void end_client(struct client *client)
 {
 	struct tcptuned_control *control = client->control;
@@ -116,11 +123,8 @@ static void end_client(struct client *client)
 	close(client->fd);
 	free(client->out);
 	client->state = FREE;
-	if (find_client(control, LISTENING))
-		return;
-	control->events_source = sd_event_source_disable_unref(control->events_source);
-	tcptuned_events_close(control->events);
-	control->events = NULL;
+	if (!find_client(control, LISTENING))
+		close_events(control);
 }
 
 static void discard_sent(struct client *client)
@@ -341,12 +345,12 @@ static int handle(struct client *client, const struct tcptuned_request *request,
 		return handle_events(client, &request->filter, out, err);
 	/* The answer to it has none of what is kept for a second. */
 	if (request->command != TCPTUNED_CMD_ADVISE)
-		options->answering(options->ctx);
+		options->answering();
 	if (request->command != TCPTUNED_CMD_STOP && check_pending(client->control, err))
 		return -EBUSY;
 	if (handler)
 		return handler(&options->source, request, out, err);
-	error = options->change(options->ctx, request, out, err);
+	error = options->change(request, out, err);
 	if (!error && request->command == TCPTUNED_CMD_STOP) {
 		client->state = STOPPING;
 		client->deadline_ms = 0;
@@ -686,9 +690,7 @@ void tcptuned_control_retire(struct tcptuned_control *control,
 		fds[len++] = fcntl(client->fd, F_DUPFD_CLOEXEC, 0);
 		end_client(client);
 	}
-	tcptuned_events_close(control->events);
-	control->events_source = sd_event_source_disable_unref(control->events_source);
-	control->events = NULL;
+	close_events(control);
 	while (len--) {
 		pass(fds[len], &filters[len]);
 		tcptuned_closep(&fds[len]);

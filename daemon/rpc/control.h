@@ -28,10 +28,9 @@ struct tcptuned_control_options {
 	/*
 	 * Executes what changes something, and prints one line of answer, or nothing if it fails.
 	 */
-	int (*change)(void *ctx, const struct tcptuned_request *request, FILE *out,
+	int (*change)(const struct tcptuned_request *request, FILE *out,
 		      struct tcptuned_error *err);
-	void (*answering)(void *ctx); /* is called before a request is answered */
-	void *ctx;
+	void (*answering)(void); /* is called before a request is answered */
 };
 
 /* Look up the group @name; "" is root's. */

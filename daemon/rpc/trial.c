@@ -107,7 +107,7 @@ int tcptuned_trial_handle(const struct tcptuned_source *source,
 	__u32 key = 0;
 
 	tcptuned_flows_init(&flows, 0);
-	if (tcptuned_scan(&flows, source->kernel, NULL, err)) /* for the kernel's jiffies */
+	if (tcptuned_scan(&flows, source->kernel, NULL, NULL)) /* for the kernel's jiffies */
 		flows.jiffies = 0;
 	hz = flows.jiffies ? tcptuned_clock_hz(flows.jiffies, tcptuned_monotonic_ms()) : 0;
 	while (tcptuned_policy_next(source->kernel, &key, &policy)) {

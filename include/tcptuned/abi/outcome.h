@@ -45,7 +45,9 @@ struct tcptuned_outcome {
 
 static inline __u32 tcptuned_outcome_size(__u64 bytes)
 {
-	__u32 size = (tcptuned_log2_fixed(bytes / TCPTUNED_OUTCOME_BYTES_MIN) / 1024) / 3;
+	__u32 size = (tcptuned_log2_fixed(bytes / TCPTUNED_OUTCOME_BYTES_MIN) /
+		      TCPTUNED_OUTCOME_LOG_ONE) /
+		     3;
 
 	return size < TCPTUNED_OUTCOME_SIZES ? size : TCPTUNED_OUTCOME_SIZES - 1;
 }
