@@ -182,13 +182,14 @@ test_reload_is_for_new_connections() {
 }
 
 # What the kernel shows of both ends of a connection that has carried 3 MB and is idle: every field
-# but those that depend on time: clocks and what is measured with them, names of the connection, and
-# what the speed of slow start decides. The namespaces do not size buffers by speed.
+# but those that depend on time: clocks and what is measured with them, names of the connection,
+# what the speed of slow start decides, and the window probes that a reader who was late has dropped
+# (d, sk_drops). The namespaces do not size buffers by speed.
 quiet_fields() {
 	sed -E 's/\b(ino|sk|cgroup|rto|rtt|ato|lastsnd|lastrcv|lastack|busy|rcv_rtt|minrtt|uid):[^ ]*//g
 		s/\b(send|pacing_rate|delivery_rate) [0-9.]+[a-z]*bps//g
 		s/\b(cwnd|ssthresh|segs_out|segs_in|data_segs_out|data_segs_in|delivered|snd_wnd|rcv_space|rcv_ssthresh|rcv_ooopack|rwnd_limited|sndbuf_limited|app_limited)(:[^ ]*)?//g
-		s/:[0-9]{5}\b/:PORT/g; s/,f[0-9]+,/,f,/; s/ (timer|dsack_dups):[^ ]*//g
+		s/:[0-9]{5}\b/:PORT/g; s/,f[0-9]+,/,f,/; s/,d[0-9]+\)/,d)/; s/ (timer|dsack_dups):[^ ]*//g
 		s/[[:space:]]+/ /g'
 }
 
