@@ -22,7 +22,7 @@ scene_all_closed() {
 		! in_host b ss -tnH state connected exclude time-wait | grep .
 }
 
-# The path holds 1.25 MB. The kernel never advertises 128 KB of a fixed buffer of 64 KB, which it doubles.
+# The path holds 625 KB. The kernel never advertises 128 KB of a fixed buffer of 64 KB, which it doubles.
 # tests/kernels/scene has the rates, in virtual time.
 scene_with() { # DEFAULT EXPECTED
 	local was
@@ -32,7 +32,7 @@ scene_with() { # DEFAULT EXPECTED
 	sysctl -qw net.ipv4.tcp_congestion_control="$1"
 	host a b
 	sed 's/ = /=/' <<<"$was" | xargs -d '\n' sysctl -qw
-	link a b --rate 200mbit --delay 25ms --queue 1bdp
+	link a b --rate 100mbit --delay 25ms --queue 1bdp
 	scene_iperf 1
 	wait_until received 5201
 	expect_le "$(ss_of b "sport = :5201" ',rb([0-9]+)')" 131072 "receive buffer before"
@@ -41,7 +41,7 @@ scene_with() { # DEFAULT EXPECTED
 	expect_match "$(bpftool struct_ops show)" ' bitcp +tcp_congestion_ops' "bpftool"
 	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" '\<bitcp\>' "sysctl"
 	scene_iperf 10
-	wait_output -ge 524288 flow 5201 .advertised_window_bytes
+	wait_output -ge 262144 flow 5201 .advertised_window_bytes
 	# iperf3 sets it on its listener and on its client.
 	expect_ge "$(overridden SO_RCVBUF)" 2 "requests for a receive buffer, overridden"
 	expect_match "$(flow_to 5201 .congestion_control)" "^($2)$" "congestion control of the sender"

@@ -13,7 +13,8 @@ prepare_own() {
 }
 
 build_receive_go() {
-	HOME=$TEST_DIR CGO_ENABLED=0 go build -o $own/receive_go "$TEST_TOP/tests/system/receive.go"
+	HOME=$TEST_DIR GOCACHE=${TCPTUNED_CACHE:-/var/cache/tcptuned-tests}/go CGO_ENABLED=0 \
+		go build -o $own/receive_go "$TEST_TOP/tests/system/receive.go"
 }
 
 serve_http() { # PORT BYTES
