@@ -71,3 +71,14 @@ test_worker_ends_with_the_daemon() {
 	tcptuned_start
 	tcptuned_kill # which waits for that
 }
+
+# FUZZ_SECONDS=600 tests/system/run -v nearly_requests: for that long.
+test_nearly_requests() {
+	start_with "[policy]\n"
+	"$TEST_TOP/tests/system/nearly_requests.py" "$TEST_DIR/run/control" "$METRICS_PORT" "${FUZZ_SECONDS:-5}" >"$TEST_DIR/sent"
+	note "sent and answered: $(paste -sd ' ' "$TEST_DIR/sent")"
+	expect_eq "$(awk '$3 < 1 || $3 > $2' "$TEST_DIR/sent")" "" "answers"
+	expect_eq "$(times_logged 'serves metrics and tcptunectl has ended')" 0 "times that it ended"
+	expect_eq "$(ctl_json '.policies[0] | [.mode, .disabled]' policy list)" '["tune",false]' "what they changed"
+	wait_until scrape
+}
