@@ -171,6 +171,9 @@ static void log_start(struct tcptuned_daemon *d)
 		log_warning("metrics.address: %s is not an address of this host now; metrics are "
 			    "served there once it is",
 			    d->config->metrics_address);
+	if (!tcptuned_privileges_confine_files())
+		log_info("this kernel has no Landlock: the process that serves has no capability, "
+			 "but reads and writes what root may");
 	if (d->options->observe)
 		log_info("observe: everything is decided and reported, nothing is changed");
 	if (d->config->policy.mode == TCPTUNED_OFF && !d->config->policies_len)

@@ -352,8 +352,10 @@ static int loop(void)
 
 static int start(pid_t keeper, struct tcptuned_error *err)
 {
+	const struct tcptuned_daemon *d = the_worker.d;
 	sd_event_source *keeper_source;
-	int error = tcptuned_privileges_drop_all(err);
+	int error = tcptuned_privileges_drop_all(
+		d->cgroup_path, d->options->observe ? "" : d->config->state_directory, err);
 
 	/* A keeper that has ended before is not seen by it. */
 	if (!error && (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != keeper))

@@ -2,17 +2,19 @@
 #include "host/privileges.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <seccomp.h>
-#include <stdbool.h>
 #include <string.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/landlock.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/array.h"
+#include "util/cleanup.h"
 
 #define BIT(capability) (1ull << (capability))
 #define KEPT                                                                         \
@@ -66,8 +68,8 @@ static int filter_bpf(scmp_filter_ctx filter)
 
 /*
  * No other program and no other process, no signals, no sockets but local ones, which it cannot
- * connect, and no namespaces. The unit's own filter, which this adds to, is a list of what is
- * allowed.
+ * connect, no namespaces, and no permissions of files, which Landlock leaves to their owner. The
+ * unit's own filter, which this adds to, is a list of what is allowed.
  */
 static int filter_system_calls(void)
 {
@@ -102,6 +104,18 @@ static int filter_system_calls(void)
 		SCMP_SYS(io_uring_setup),
 		SCMP_SYS(userfaultfd),
 		SCMP_SYS(perf_event_open),
+		SCMP_SYS(chmod),
+		SCMP_SYS(fchmod),
+		SCMP_SYS(fchmodat),
+		452, /* fchmodat2() of Linux 6.6, on every architecture */
+		SCMP_SYS(chown),
+		SCMP_SYS(fchown),
+		SCMP_SYS(lchown),
+		SCMP_SYS(fchownat),
+		SCMP_SYS(setxattr),
+		SCMP_SYS(lsetxattr),
+		SCMP_SYS(fsetxattr),
+		463, /* setxattrat() of Linux 6.13 */
 		SCMP_SYS(setuid),
 		SCMP_SYS(setresuid),
 	};
@@ -120,7 +134,59 @@ static int filter_system_calls(void)
 	return error;
 }
 
-int tcptuned_privileges_drop_all(struct tcptuned_error *err)
+/* ---- files (Landlock) ----------------------------------------------------------------------- */
+
+#define READ   (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define RIGHTS 15 /* of version 3, Linux 6.2: the last is LANDLOCK_ACCESS_FS_TRUNCATE */
+#define CHANGE                                                                \
+	(READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | \
+	 LANDLOCK_ACCESS_FS_REMOVE_FILE | 1ull << (RIGHTS - 1))
+
+static int landlock_version(void)
+{
+	return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+bool tcptuned_privileges_confine_files(void)
+{
+	return landlock_version() > 0;
+}
+
+/* Allow @rights below @directory, if there is one. */
+static int allow(int ruleset, const char *directory, __u64 rights)
+{
+	_cleanup_close_ int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct landlock_path_beneath_attr below = {.allowed_access = rights, .parent_fd = fd};
+
+	if (fd < 0)
+		return 0;
+	return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &below, 0)
+		       ? -errno
+		       : 0;
+}
+
+static int confine_files(const char *cgroups, const char *state)
+{
+	int version = landlock_version(), error;
+	__u64 known = (1ull << (version < 3 ? RIGHTS - 1 : RIGHTS)) - 1;
+	struct landlock_ruleset_attr all = {.handled_access_fs = known};
+	_cleanup_close_ int ruleset = -1;
+
+	if (version <= 0)
+		return 0;
+	ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
+	if (ruleset < 0)
+		return -errno;
+	error = allow(ruleset, "/proc", READ) ?:
+		allow(ruleset, "/sys", READ) ?:
+		allow(ruleset, cgroups, READ) ?:
+		allow(ruleset, state, CHANGE & known);
+	if (error)
+		return error;
+	return syscall(SYS_landlock_restrict_self, ruleset, 0) ? -errno : 0;
+}
+
+int tcptuned_privileges_drop_all(const char *cgroups, const char *state, struct tcptuned_error *err)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct none[2] = {0};
@@ -129,6 +195,10 @@ int tcptuned_privileges_drop_all(struct tcptuned_error *err)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &header, none))
 		return FAIL(err, errno, INTERNAL, "capabilities cannot be dropped: %s",
 			    strerror(errno));
+	error = confine_files(cgroups, state);
+	if (error)
+		return FAIL(err, -error, INTERNAL, "access to files cannot be restricted: %s",
+			    strerror(-error));
 	error = filter_system_calls();
 	if (error)
 		return FAIL(err, -error, INTERNAL, "system calls cannot be filtered: %s",

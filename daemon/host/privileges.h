@@ -3,6 +3,8 @@
 #ifndef TCPTUNED_HOST_PRIVILEGES_H
 #define TCPTUNED_HOST_PRIVILEGES_H
 
+#include <stdbool.h>
+
 #include "util/error.h"
 
 /*
@@ -13,8 +15,13 @@ int tcptuned_privileges_drop(struct tcptuned_error *err);
 
 /*
  * Drop all of them for good, and the system calls that a process does not need which only answers:
- * it starts no other process and connects to nothing.
+ * it starts no other process and connects to nothing. Of files it reads those in /proc, /sys and
+ * @cgroups, and changes those in @state, which has to exist by now (Landlock).
  */
-int tcptuned_privileges_drop_all(struct tcptuned_error *err);
+int tcptuned_privileges_drop_all(const char *cgroups, const char *state,
+				 struct tcptuned_error *err);
+
+/* False if the kernel cannot: it has no Landlock (Linux 5.13, in its list of security modules). */
+bool tcptuned_privileges_confine_files(void);
 
 #endif

@@ -504,6 +504,7 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 	if (directory) {
 		snprintf(paths->directory, sizeof(paths->directory), "%s", directory);
 		snprintf(paths->file, sizeof(paths->file), "%s/paths.db", paths->directory);
+		mkdir(paths->directory, 0700); /* the worker may write only below it */
 	}
 	*ret = paths;
 	return 0;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the process that serves may still do: a process of the test drops its privileges here. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+
+#include "test.h"
+#include "host/privileges.h"
+
+static char directory[] = "/tmp/test_privileges.XXXXXX", writable[64], outside[64], secret[64];
+
+/* Each is an errno, 0: it was done. */
+struct outcome {
+	int dropped, write_state, write_outside, read_secret, read_proc, permissions, inet, signal,
+		fork;
+	__u32 capabilities;
+};
+
+static int error_of(long result)
+{
+	return result < 0 ? errno : 0;
+}
+
+static int write_in(const char *where)
+{
+	char path[128], other[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", where);
+	snprintf(other, sizeof(other), "%s/other", where);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, "x", 1) != 1 || ftruncate(fd, 0) || close(fd) ||
+	    rename(path, other) || unlink(other))
+		return errno;
+	return 0;
+}
+
+static void try_all(struct outcome *ret)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+	struct tcptuned_error err;
+	pid_t child;
+
+	ret->dropped = tcptuned_privileges_drop_all("/sys/fs/cgroup", writable, &err);
+	ret->write_state = write_in(writable);
+	ret->write_outside = write_in(outside);
+	ret->read_secret = error_of(open(secret, O_RDONLY | O_CLOEXEC));
+	ret->read_proc = error_of(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+	ret->permissions = error_of(chmod(secret, 0666));
+	ret->inet = error_of(socket(AF_INET, SOCK_STREAM, 0));
+	ret->signal = error_of(kill(getpid(), 0));
+	child = fork();
+	if (!child)
+		_exit(0);
+	ret->fork = error_of(child);
+	syscall(SYS_capget, &header, data);
+	ret->capabilities = data[0].permitted | data[1].permitted | data[0].effective;
+}
+
+TEST(all_are_dropped)
+{
+	struct outcome *outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int confined = tcptuned_privileges_confine_files() ? EACCES : 0, status;
+	pid_t child;
+
+	assert_ptr_not_equal(outcome, MAP_FAILED);
+	assert_non_null(mkdtemp(directory));
+	snprintf(writable, sizeof(writable), "%s/state", directory);
+	snprintf(outside, sizeof(outside), "%s/outside", directory);
+	snprintf(secret, sizeof(secret), "%s/secret", directory);
+	assert_int_equal(mkdir(writable, 0700) | mkdir(outside, 0700), 0);
+	close(open(secret, O_CREAT | O_CLOEXEC, 0600));
+	child = fork();
+	if (!child) {
+		try_all(outcome);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	unlink(secret);
+	rmdir(writable);
+	rmdir(outside);
+	rmdir(directory);
+	assert_int_equal(status, 0);
+	assert_int_equal(outcome->dropped, 0);
+	assert_int_equal(outcome->capabilities, 0);
+	assert_int_equal(outcome->write_state, 0);
+	assert_int_equal(outcome->read_proc, 0);
+	assert_int_equal(outcome->write_outside, confined);
+	assert_int_equal(outcome->read_secret, confined);
+	assert_int_equal(outcome->permissions, EPERM);
+	assert_int_equal(outcome->inet, EPERM);
+	assert_int_equal(outcome->signal, EPERM);
+	assert_int_equal(outcome->fork, EPERM);
+	munmap(outcome, sizeof(*outcome));
+}
