@@ -13,11 +13,7 @@ situation() { # NAME PORT SEND RECEIVE RECEIVER_OPTIONS RECEIVER_STEPS SENDER_OP
 	[ $family = 4 ] || address=${ADDR6[b]}
 	application "$1-receiver" b "tcp$family" $5 listen "$address" "$2" accept $6
 	application "$1-sender" a "tcp$family" $7 connect "$address" "$2" $8
-	if [ -n "${AWAKE-}" ]; then
-		table+=("$1 $2 0 0 $3 $4")
-	else
-		table+=("$1 $2 $(pid_of "$1-sender") $(pid_of "$1-receiver") $3 $4")
-	fi
+	table+=("$1 $2 $(pid_of "$1-sender") ${READER-$(pid_of "$1-receiver")} $3 $4")
 }
 
 expect_answers() {
@@ -75,7 +71,7 @@ test_table_of_answers() {
 	situation stopped-reader 7004 receiver_window application "" "sip 200000 600000" "" "send $all"
 	situation slow-reader 7005 receiver_window application "" "sip 5000 100" "" "send $all"
 	situation capped 7006 receiver_window receiver_window "set rcvbuf 65536" "receive $all" "" "send $all"
-	FAMILY=6 AWAKE=1 situation locked-cwnd 7008 cwnd sender "" "receive $all" "" "send $all"
+	FAMILY=6 READER=0 situation locked-cwnd 7008 cwnd sender "" "receive $all" "" "send $all"
 	situation idle 7009 idle idle "" "receive $all" "" "send 1000000 receive 1"
 	wait_until has_arrived 1000000 7001 7002 7003 7006 7008 7009
 	wait_until has_arrived 200000 7004 7005
@@ -112,7 +108,7 @@ stands_in_queue() { # PORT
 test_deep_queue() {
 	local table=()
 	tuned_path "--set=policy.mode=observe" --rate 20mbit --delay 25ms --queue 8MB
-	AWAKE=1 situation bulk 7001 path path "" "receive 1000000000" "" "send 1000000000"
+	READER=0 situation bulk 7001 path path "" "receive 1000000000" "" "send 1000000000"
 	wait_until has_arrived 4000000 7001
 	wait_until stands_in_queue 7001
 	expect_answers
@@ -123,7 +119,7 @@ test_deep_queue() {
 test_losses_without_a_queue() {
 	local table=()
 	tuned_path --set=policy.congestion_control=keep --rate 100mbit --delay 50ms --loss-ab 0.01
-	AWAKE=1 situation lossy 7001 loss sender "" "receive 1000000000" "" "send 1000000000"
+	READER=0 situation lossy 7001 loss sender "" "receive 1000000000" "" "send 1000000000"
 	wait_until has_arrived 2000000 7001
 	wait_until lib_outputs -gt 0 flow_to 7001 .retransmitted_segments
 	expect_answers
