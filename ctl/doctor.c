@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -42,6 +43,10 @@ static const struct finding host_findings[] = {
 	{"BPF file system", FAILED, "!bpffs",
 	 "/sys/fs/bpf is not a BPF file system; mount -t bpf -o mode=0700 bpf /sys/fs/bpf"},
 	{"BPF file system", OK, "", "at /sys/fs/bpf"},
+	{"sysctls", WARN, "read_only",
+	 "/proc/sys is read-only here, as in a container: a daemon that runs here cannot raise the "
+	 "maxima of buffers; give it one that is not masked"},
+	{"sysctls", OK, "", "a daemon that runs here can set them"},
 };
 
 /* Of the daemon's answer to "status". */
@@ -140,6 +145,7 @@ static json_t *look_at_host(void)
 	_cleanup_close_ int cgroup = -1;
 	char path[PATH_MAX];
 	struct utsname name;
+	struct statvfs sysctls;
 	struct statfs bpffs;
 	int major, minor;
 	bool root;
@@ -158,6 +164,9 @@ static json_t *look_at_host(void)
 	json_object_set_new(host, "bpffs",
 			    json_boolean(!statfs("/sys/fs/bpf", &bpffs) &&
 					 (unsigned long)bpffs.f_type == BPF_FS_MAGIC));
+	json_object_set_new(host, "read_only",
+			    json_boolean(!statvfs("/proc/sys/net", &sysctls) &&
+					 sysctls.f_flag & ST_RDONLY));
 	return host;
 }
 

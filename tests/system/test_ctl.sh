@@ -416,11 +416,14 @@ test_doctor() {
 	findings() { { ctl doctor --json 2>/dev/null || :; } | jq -r "[.findings[] | select(.level == \"$1\").check] | join(\",\")"; }
 	host a
 	expect_eq "$(findings fail)" daemon "without a daemon"
+	mount --bind -o ro /proc/sys /proc/sys
+	expect_eq "$(findings warn)" sysctls "as in a container"
+	umount /proc/sys
 	configure "[policy gone]\ncgroup = /no.such.slice\n"
 	tcptuned_in a --config="$TEST_DIR/my.conf"
 	expect_eq "$(findings fail)" "" "what fails"
-	expect_eq "$(findings ok | grep -o 'kernel,control groups,BPF file system,daemon,configuration,bitcp')" \
-		"kernel,control groups,BPF file system,daemon,configuration,bitcp" "what is right"
+	expect_eq "$(findings ok | grep -o 'kernel,control groups,BPF file system,sysctls,daemon,configuration,bitcp')" \
+		"kernel,control groups,BPF file system,sysctls,daemon,configuration,bitcp" "what is right"
 	expect_eq "$(findings warn)" policy "a policy without its control group"
 	ctl doctor >/dev/null
 	in_host a sysctl -qw net.ipv4.tcp_rmem="4096 131072 5000000" net.ipv4.tcp_sack=0
