@@ -141,21 +141,6 @@ TEST(a_window_is_what_they_carried_together)
 	assert_int_equal(stats()->groups, 1);
 }
 
-/* As many, but others: one in place of another, and one that was not there in between. */
-TEST(others_are_no_window)
-{
-	struct tcptuned_flow_record one = sender(1, 1), two = sender(1, 2);
-
-	scan_some(&one, 1, 1);
-	scan_some(&two, 1, 1);
-	scan_some(&one, 1, 1);
-	scan_some(NULL, 0, 1);
-	scan_some(&one, 1, 1);
-	assert_int_equal(windows_len, 0);
-	scan_some(&one, 1, 1);
-	assert_int_equal(windows_len, 1);
-}
-
 TEST(what_is_a_group)
 {
 	struct tcptuned_flow_record all[] = {sender(1, 1), sender(2, 2), sender(1, 3), sender(1, 4),

@@ -215,45 +215,6 @@ TEST(a_small_window_is_not_lost)
 	assert_int_equal(r.jumps, 0);
 }
 
-/* ACKs of the initial window change nothing; the first one of the jump leaves what is in flight. */
-TEST(a_jump_is_validated)
-{
-	struct congestion_ack a = {.cwnd = 20, .ssthresh = ~0u, .limited = 1, .nxt = ISN};
-	struct resume r = {0};
-
-	resume_known(&r, 800, NOW_US);
-	assert_true(resume_may_jump(&r, &a, DELIVERED, 0, 0, NOW_US));
-	assert_int_equal(resume_begin(&r, 20, ISN, DELIVERED), 800);
-	a = struct_of(congestion_ack, .cwnd = 800, .una = ISN - MSS, .nxt = ISN + 300 * MSS);
-	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 4, 310), 800);
-	a.una = ISN; /* the last one of the initial window */
-	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 10, 300), 800);
-	assert_int_equal(r.state, RESUME_UNVALIDATED);
-	a.una = ISN + 2 * MSS;
-	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 12, 298), 310);
-	assert_int_equal(r.state, RESUME_VALIDATING);
-	a.una = ISN + 300 * MSS;
-	assert_int_equal(resume_on_ack(&r, &a, DELIVERED + 310, 100), 800);
-	assert_int_equal(r.state, RESUME_NORMAL);
-}
-
-/*
- * A loss of the initial window ends what is known, one of the jump leaves what was delivered since.
- */
-TEST(a_loss_of_a_jump)
-{
-	struct congestion_ack a = {.cwnd = 20, .ssthresh = ~0u, .limited = 1};
-	struct resume r = {0};
-
-	resume_known(&r, 800, NOW_US);
-	assert_int_equal(resume_retreat(&r, DELIVERED), 0);
-	assert_int_equal(r.jumps, 1);
-	assert_true(!resume_may_jump(&r, &a, DELIVERED + 20, 0, 0, NOW_US));
-	resume_known(&r, 800, NOW_US);
-	resume_begin(&r, 20, ISN, DELIVERED);
-	assert_int_equal(resume_retreat(&r, DELIVERED + 60), 60);
-}
-
 /*
  * Whatever comes, the window is neither larger than before the pause nor smaller than the kernel's,
  * and no ACK raises it.
