@@ -55,7 +55,7 @@ _tcptunectl_values() {
 # The arguments of command $1 that may follow the word $2.
 _tcptunectl_arguments() {
 	case $1:$2 in
-	:*) echo status top flows explain policy paths advise events streams doctor detach ;;
+	:*) echo status top flows explain policy trial paths advise events streams doctor detach ;;
 	policy:policy | policy:--json | policy:-j) echo list test enable disable apply ;;
 	policy:enable | policy:disable) _tcptunectl_policies ;;
 	paths:paths) echo forget ;; # not after an option
@@ -70,7 +70,7 @@ _tcptunectl_command() {
 		word=${COMP_WORDS[i]}
 		case ${COMP_WORDS[i - 1]}:$word in
 		--socket:* | -s:* | =:*) ;;
-		*:status | *:top | *:flows | *:explain | *:policy | *:paths | *:events | *:streams | *:tame | *:doctor | *:detach)
+		*:status | *:top | *:flows | *:explain | *:policy | *:trial | *:paths | *:advise | *:events | *:streams | *:tame | *:doctor | *:detach)
 			echo "${word/tame/streams}"
 			return
 			;;

@@ -189,12 +189,12 @@ static const struct ctl_template direction_texts[] = {
 	 "{window_bytes:bytes}: a test whether the queue is its own, with half of what was in "
 	 "flight for three round trips; before it, with 3/2 of that"},
 	{"reason=probe_rtt",
-	 "{window_bytes:bytes}, half a bandwidth-delay product, until the queue is empty and the "
+	 "{window_bytes:bytes}, 3/4 of a bandwidth-delay product, until the queue is empty and the "
 	 "minimum RTT is seen"},
 	{"reason=held !tests",
 	 "{window_bytes:bytes}, the window of a new sender: the path is remembered as slow"},
 	{"reason=held tests",
-	 "{window_bytes:bytes}, about 2 x {rate_bytes_per_s:bytes} per second x {min_rtt_us:us} "
+	 "{window_bytes:bytes}, about 7/4 x {rate_bytes_per_s:bytes} per second x {min_rtt_us:us} "
 	 "minimum RTT: a test at this rate showed that this connection caused the queue"},
 	{"reason=reader",
 	 "the application reads slowly: about twice what it reads in a round trip, less what "

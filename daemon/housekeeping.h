@@ -6,9 +6,9 @@
 #include "apply/state.h"
 
 /*
- * Apply the configuration again if a sysctl or a policy's control group has changed, reclaim memory
- * from idle connections, and save the path memory from time to time. -ESTALE: the control group
- * that tcptuned is attached to was replaced by another one, to which only a new start attaches.
+ * Apply the configuration again if a sysctl or a policy's control group has changed, and reclaim
+ * memory from idle connections. -ESTALE: the control group that tcptuned is attached to was
+ * replaced by another one, to which only a new start attaches.
  */
 int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err);
 
