@@ -81,9 +81,6 @@ CLAIMS = [
           r"\| 1\.5 Mbit/s, 50 ms (?:\| \S+ ){4}\| (\S+) .*\n"
           r"\| 56 kbit/s, 100 ms (?:\| \S+ ){4}\| (\S+) ", "trend",
           r"slow_link; .*(static 64 KB|at the receiver)"),
-    Claim("001, IV.B", "bound (6) holds for coarse clocks", "always", "Paper 001, section IV.B",
-          r"holds in (\d+ of \d+) cases", "reproduced",
-          r"coarse; "),
     Claim("002, Figure 2", "c.o.v. over Poisson's, Reno, above 38 clients, %", "over 140",
           CLIENTS, r"\| reno \| 4\d to \d+ \| over 140 % \| (.*?) % \|", "agrees",
           r"clients; ns-3; tt_reno; (44|52|60); FIFO-50; ACKs each"),
