@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Clients with Poisson traffic behind one gateway, on the kernel (paper 002, Figures 2 to 4), with
-# the paper's Table 1; and such as are added to others with Reno (Figures 5 to 12). The burstiness
-# is that of all segments of the clients' host, as burstiness.bpf.c counts them (cov_seconds: over how
-# long). No tcptuned runs here.
-#
-# bench_added: BENCH_BACKGROUND clients with Reno (40), BENCH_CLIENTS added to them (20), and the
-# paper's gateways, BENCH_GATEWAYS: FIFO-50 RED-50 FIFO-1500 RED1 RED2.
+# the paper's Table 1. The burstiness is that of all segments of the clients' host, as burstiness.bpf.c
+# counts them (cov_seconds: over how long). No tcptuned runs here.
 
 . "$TEST_TOP/bench/lib.sh"
 
@@ -14,14 +10,10 @@ clients_warm_up=8
 clients_controls=${BENCH_CONTROLS:-tt_reno tt_vegas bitcp}
 
 # The gateway's queue in linkem's words.
-gateway() { # drop-tail|FIFO-50|RED|RED-50|FIFO-1500|RED1|RED2
-	local red=wait,weight=0.002
+gateway() { # drop-tail|RED
 	case $1 in
-	drop-tail | FIFO-50) echo "--queue 50p" ;;
-	RED | RED-50) echo "--queue 50p --red-ab min=10p,max=40p,$red" ;;
-	FIFO-1500) echo "--queue 1500p" ;;
-	RED1) echo "--queue 1500p --red-ab min=300p,max=1200p,$red" ;;
-	RED2) echo "--queue 1500p --red-ab min=75p,max=300p,$red" ;;
+	drop-tail) echo "--queue 50p" ;;
+	RED) echo "--queue 50p --red-ab min=10p,max=40p,wait,weight=0.002" ;;
 	*) fail "there is no gateway $1" ;;
 	esac
 }
@@ -33,7 +25,7 @@ clients_network() { # COUNT GATEWAY
 	for ((i = 0; i < $1; i++)); do
 		hosts+=(--host "10.99.0.$((11 + i)),delay=25ms,rate=10mbit")
 	done
-	register tt_reno $clients_controls
+	register $clients_controls
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate 50mbit --delay 25ms \
 		$queue --seed "$(run_seed)" "${hosts[@]}"
 	for ((i = 0; i < $1; i++)); do
@@ -43,21 +35,21 @@ clients_network() { # COUNT GATEWAY
 	wait_until grep -q '^listening' "$TEST_DIR/server.log"
 }
 
-clients_settled() { # NAME; all are connected, or it ended with an error
-	grep -q '^connected' "$TEST_DIR/$1.log" || ! kill -0 "$(pid_of "$1")"
+clients_settled() { # all are connected, or it ended with an error
+	grep -q '^connected' "$TEST_DIR/clients.log" || ! kill -0 "$(pid_of clients)"
 }
 
 # Returns when they are warm.
-clients_begin() { # NAME FIRST COUNT CONTROL
-	background "$1" in_group in_host a "$TEST_BUILD/poisson" 10.99.0.2 7300 \
-		10.99.0.$((11 + $2)) "$3" "$4" $(($(run_seed) + $2))
-	wait_until clients_settled "$1"
+clients_begin() { # COUNT CONTROL
+	background clients in_group in_host a "$TEST_BUILD/poisson" 10.99.0.2 7300 \
+		10.99.0.11 "$1" "$2" "$(run_seed)"
+	wait_until clients_settled
 	sleep $clients_warm_up
 }
 
-clients_end() { # NAME
-	stop "$1" && tail -n 1 "$TEST_DIR/$1.log" | jq -e .segments >/dev/null ||
-		fail "poisson: $(<"$TEST_DIR/$1.log")"
+clients_end() {
+	stop clients && tail -n 1 "$TEST_DIR/clients.log" | jq -e .segments >/dev/null ||
+		fail "poisson: $(<"$TEST_DIR/clients.log")"
 }
 
 clients_count() { # SECONDS
@@ -70,9 +62,9 @@ clients_count() { # SECONDS
 
 clients_of() { # COUNT CONTROL GATEWAY SECONDS
 	clients_network "$1" "$3"
-	clients_begin clients 0 "$1" "$2"
+	clients_begin "$1" "$2"
 	clients_count "$4"
-	clients_end clients
+	clients_end
 	stop server || :
 	unregister
 	reduce clients
@@ -109,46 +101,6 @@ bench_clients() {
 						clients_of "$count" $cc $queue $run_seconds
 				done
 			done
-		done
-	done
-}
-
-# Reno's are there first, and have filled what they can when the others come.
-added_to() { # BACKGROUND COUNT CONTROL GATEWAY SECONDS
-	clients_network $(($1 + $2)) "$4"
-	clients_begin background 0 "$1" tt_reno
-	clients_begin clients "$1" "$2" "$3"
-	clients_count "$5"
-	clients_end clients
-	clients_end background
-	stop server || :
-	unregister
-	reduce added_clients "$1" "$2"
-}
-
-bench_added() {
-	local run background count cc gateway run_seconds
-	run_seconds=$(seconds_of 200 30)
-	clients_hosts
-	for ((run = 0; run < ${BENCH_RUNS:-3}; run++)); do
-		for background in ${BENCH_BACKGROUND:-$(added_profile 40 "20 40")}; do
-			for count in ${BENCH_CLIENTS:-$(added_profile 20 "5 10 20")}; do
-				added_rows
-			done
-		done
-	done
-}
-
-added_profile() { # SHORT FULL
-	[ "${BENCH_GRID-}" = full ] && echo "$2" || echo "$1"
-}
-
-added_rows() {
-	[ $((background + count)) -le 200 ] || fail "200 clients at most, not $background + $count"
-	for gateway in ${BENCH_GATEWAYS:-FIFO-50 RED-50 FIFO-1500 RED1 RED2}; do
-		for cc in $clients_controls; do
-			row added "$background + $count, $gateway" $cc \
-				added_to "$background" "$count" $cc $gateway $run_seconds
 		done
 	done
 }

@@ -11,7 +11,7 @@ compete_controls=${BENCH_CONTROLS:-bitcp aimd hstcp stcp cubic reno}
 # from START on
 #
 # 20 ms of each round trip are the bottleneck's own, the rest the sender's access link, whose
-# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms ($queue_ms); QUEUE: drop-tail;
+# rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms; QUEUE: drop-tail;
 # RED, adaptive, with the automatic thresholds of the papers' ns-2, which are for packets of 500
 # bytes; RED-1500, with the same for packets of the size that there are. A tenth of the rate each way is background: ten connections that send a message every
 # 200 ms.
@@ -36,7 +36,7 @@ compete() {
 	hosts+=(--host "10.99.0.10,delay=10ms,rate=$(compete_rate $mbps)")
 	register $compete_controls
 	link a b --addr-a 10.99.0.1/24 --addr-b 10.99.0.2/24 --rate ${mbps}mbit --delay 10ms \
-		--queue $((mbps * 125 * ${queue_ms:-40}))B "${red[@]}" --seed "$(run_seed)" \
+		--queue $((mbps * 125 * 40))B "${red[@]}" --seed "$(run_seed)" \
 		--judge-after "$(half "$seconds")" "${hosts[@]}"
 	compete_background a b $mbps $length
 	compete_background b a $mbps $length
@@ -46,7 +46,7 @@ compete() {
 		IFS=: read -r _ start control <<<"$spec"
 		compete_begin $i "${control:-$cc}" "$start" $length
 	done
-	"${watch:-compete_watch}" "$seconds"
+	compete_watch "$seconds"
 	for ((; i; i--)); do
 		wait "$(pid_of flow-$i)" || fail "flow $i: $(<"$TEST_DIR/flow-$i.log")"
 		unset "LIB_PID[flow-$i]"
@@ -126,7 +126,7 @@ compete_grid() { # FUNCTION [ARG...]
 	host a b
 	compete_room
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		for mbps in ${BENCH_MBPS:-${rates:-100 2500}}; do
+		for mbps in ${BENCH_MBPS:-100 2500}; do
 			for queue in ${BENCH_QUEUES:-drop-tail RED}; do
 				"$@"
 			done
@@ -170,46 +170,6 @@ compete_each() { # BENCH RTT:START[:CONTROL]...
 	for cc in $compete_controls; do
 		row "$bench" "$mbps Mbit/s, $queue" $cc compete $cc $mbps $queue $run_seconds "$@"
 	done
-}
-
-# Twenty connections of 40 to 150 ms, a queue of the mean of that: paper 003, Figure 2. Of the
-# seconds with a loss, in which share did at least so many of them lose? As linkem counts for
-# each host.
-bench_synchronised() {
-	local run_seconds=${BENCH_SECONDS:-60} rates=500 queue_ms=95 i specs=()
-	local compete_controls=${BENCH_CONTROLS:-hstcp}
-	for ((i = 0; i < 20; i++)); do
-		specs+=($((40 + 110 * i / 19)):0)
-	done
-	compete_grid synchronised_each
-}
-
-synchronised_each() {
-	local cc
-	for cc in $compete_controls; do
-		row synchronised "$mbps Mbit/s, $queue" $cc synchronised $cc
-	done
-}
-
-synchronised() { # CONTROL
-	local watch=synchronised_watch
-	compete "$1" $mbps $queue $run_seconds "${specs[@]}"
-	reduce synchronised "${#specs[@]}"
-}
-
-# As compete_watch, and in the second half once a second what each host has lost so far.
-synchronised_watch() { # SECONDS
-	local second left
-	echo "$EPOCHREALTIME" >"$TEST_DIR/began-0"
-	sleep "$(half "$1")"
-	link_stats a b >"$TEST_DIR/half.json"
-	jq -c '[.hosts[].from.drops.total.segments]' "$TEST_DIR/half.json" >"$TEST_DIR/lost"
-	for ((second = 1; second <= $1 / 2; second++)); do
-		left=$(awk "BEGIN { print $(<"$TEST_DIR/began-0") + $1 / 2 + $second - $EPOCHREALTIME }")
-		[[ $left == -* ]] || sleep "$left"
-		link_stats a b '[.hosts[].from.drops.total.segments] | tojson' >>"$TEST_DIR/lost"
-	done
-	link_stats a b >"$TEST_DIR/whole.json"
 }
 
 compete_part() { # N; the Nth part of a run

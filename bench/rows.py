@@ -310,20 +310,6 @@ def compete(seconds: str, *rtts_ms: str) -> dict:
             **fairness(flows, since, until)}
 
 
-def synchronised(count: str) -> dict:
-    """Adds, for each n, the share of the seconds with a loss in which at least n connections lost. `lost` has a line
-    for each second: what each connection has lost so far."""
-    lost = [line[:int(count)] for line in load_lines("lost")]
-    losers = [sum(after > before for before, after in zip(*lines)) for lines in zip(lost, lost[1:])]
-    losers = [number for number in losers if number]
-    result = load("transfer.json")
-    for name in ("ratio", "fairness", "fairness_worst_100th", "fairness_intervals"):
-        del result[name]
-    shares = {str(n): sum(number >= n for number in losers) / len(losers)
-              for n in range(1, int(count) + 1)} if losers else None
-    return result | {"loss_seconds": len(losers), "synchronised": shares}
-
-
 # --- bench_clients.sh -------------------------------------------------------------------------------
 
 
@@ -345,30 +331,6 @@ def clients() -> dict:
             "retransmits": load_last_line("clients.log")["retransmitted"], "goodput_bps": bps,
             "utilisation": bps / whole["rate_bps"],
             "loss": lost / (whole["in"]["segments"] - half["in"]["segments"]), **load("burstiness.json")}
-
-
-def sent_by(hosts: list[dict]) -> tuple[int, int, int]:
-    """Bytes and segments that the link has passed from these hosts, and segments that it has dropped."""
-    return (sum(host["from"]["passed"]["bytes"] for host in hosts),
-            sum(host["from"]["passed"]["segments"] for host in hosts),
-            sum(host["from"]["drops"]["total"]["segments"] for host in hosts))
-
-
-def added_clients(background: str, count: str) -> dict:
-    """Throughput and loss of each group as the gateway counts for their hosts; the burstiness is of all."""
-    half, whole = load("half.json"), load("whole.json")
-
-    def group(start, end):
-        before, after = sent_by(half["hosts"][start:end]), sent_by(whole["hosts"][start:end])
-        passed_bytes, passed, lost = (b - a for a, b in zip(before, after))
-        return passed_bytes * 8 / elapsed_seconds(), lost / (passed + lost)
-
-    old_bps, old_loss = group(0, int(background))
-    new_bps, new_loss = group(int(background), int(background) + int(count))
-    return {"measured_s": elapsed_seconds(), "sender": {"mss": 1448},
-            "retransmits": load_last_line("clients.log")["retransmitted"], "goodput_bps": new_bps, "loss": new_loss,
-            "background_mbps": old_bps / 1e6, "background_loss": old_loss,
-            "utilisation": (old_bps + new_bps) / whole["ab"]["rate_bps"], **load("burstiness.json")}
 
 
 # --- other benches ----------------------------------------------------------------------------------

@@ -52,8 +52,8 @@ def spread(values):
 # --- rows of results.json ---------------------------------------------------------------------------
 
 # Benches whose runs are not always of the same length.
-OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added", "unsent",
-                      "slow_link", "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "one_by_one",
+OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "clients", "unsent", "slow_link",
+                      "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "one_by_one",
                       "neighbour", "leaves", "peace", "peace_bitcp", "random_loss",
                       "random_loss_shared", "incast", "random", "streams", "paper_streams"}
 
@@ -116,8 +116,7 @@ CHOICE = ("include/tcptuned/algo/random_loss.h", "include/tcptuned/algo/room.h",
 AUTO = (*RULE, *BITCP, *CHOICE)
 WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/marks.h", "lib/tuner.c", "run")
 OUTDATED_BY = {
-    **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "synchronised", "clients", "added",
-                     "peace_bitcp"), BITCP),
+    **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "clients", "peace_bitcp"), BITCP),
     "pauses": (*BITCP, "include/tcptuned/algo/resume.h"),
     **dict.fromkeys(("peace", "scale", "ramp", "random"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
@@ -552,21 +551,6 @@ def sum_mbps(first, second):
     return value
 
 
-def client_metrics(name):
-    added = name == "added"
-    metrics = [
-        goodput("Mbit/s that it let pass of those that were added; rows: clients with Reno, added clients, gateway:"
-                if added else "Mbit/s that the bottleneck carried; rows: clients, gateway:"),
-        Metric("loss_percent", f"Lost at the gateway, in %{', of the same' if added else ''}:",
-               field("loss", times=100)),
-    ]
-    if added:
-        metrics.append(Metric("background_mbps", "Mbit/s of the others:", field("background_mbps")))
-    metrics.append(Metric("cov", "Coefficient of variation of the segments sent in 100 ms, all of the host:",
-                          field("cov")))
-    return metrics
-
-
 FAIRNESS = [
     Bench("friends", "bitcp, cubic and reno with the same free buffers: 100 Mbit/s, 100 ms, queue of one BDP, 30 s",
           "loss", [
@@ -589,21 +573,15 @@ FAIRNESS = [
         Metric("reno_mbps", "Of the two of Reno:", sum_mbps(2, 3)),
         CARRIED,
     ]),
-    Bench("synchronised", "Losses of twenty connections of 40 to 150 ms behind one bottleneck", "link, queue", [
-        Metric("five_lose_percent", "A queue of 95 ms, a tenth of the rate each way is background. Of the seconds of the "
-               "second half in which one of them lost anything, the share in which at least so many did, in %; rows: "
-               "link, queue.\n\n5 of 20:", field("synchronised", "5", times=100)),
-        Metric("ten_lose_percent", "10 of 20:", field("synchronised", "10", times=100)),
-        Metric("loss_seconds", "Seconds with a loss, in a run:", field("loss_seconds")),
-        CARRIED,
-    ]),
 ]
 
 CLIENTS = [
     Bench("clients", "Clients with Poisson traffic behind one gateway: 50 Mbit/s, 100 ms (paper 002, Figures 2 to 4)",
-          "clients, gateway", client_metrics("clients")),
-    Bench("added", "Clients added to clients with Reno behind one gateway: 50 Mbit/s, 100 ms (paper 002, Figures 5 to "
-          "12)", "clients, gateway", client_metrics("added")),
+          "clients, gateway", [
+        goodput("Mbit/s that the bottleneck carried; rows: clients, gateway:"),
+        Metric("loss_percent", "Lost at the gateway, in %:", field("loss", times=100)),
+        Metric("cov", "Coefficient of variation of the segments sent in 100 ms, all of the host:", field("cov")),
+    ]),
 ]
 
 # --- links that vary, neighbours ------------------------------------------------------------------------------

@@ -37,10 +37,10 @@ def figure(value: float, digits: int) -> str:
     return "" if pandas.isna(value) else f"{value:.{digits}f}"
 
 
-def add_added_table(report: Report, first: str, rows: pandas.DataFrame) -> None:
+def add_added_table(report: Report, rows: pandas.DataFrame) -> None:
     """Adds a table of the added clients. ROWS has a column for each quantity and algorithm; its
     index is the first column."""
-    header = [first, "Mbit/s: reno", "vegas", "bitcp", "vegas / reno", "bitcp / reno",
+    header = ["gateway, added", "Mbit/s: reno", "vegas", "bitcp", "vegas / reno", "bitcp / reno",
               "lost, %: reno", "vegas", "bitcp", "c.o.v.: reno", "vegas", "bitcp",
               "Mbit/s of the background: next to reno", "vegas", "bitcp"]
     rows = rows.reindex(columns=pandas.MultiIndex.from_product([ADDED, COLOURS]))
@@ -95,7 +95,7 @@ def add_background(report: Report, summary: pandas.DataFrame, wide: pandas.DataF
     for queue in GATEWAYS:
         add_added_picture(report, summary, background, figures[queue], queue)
     present.index = [f"{gateway}, {clients}" for gateway, clients in present.index]
-    add_added_table(report, "gateway, added", present.dropna(how="all"))
+    add_added_table(report, present.dropna(how="all"))
     report.not_measured(missing, command)
 
 
@@ -299,31 +299,9 @@ clients, and Vegas shows no sharp increase. With {found}.
                         "bench/run clients")
 
 
-def write_added_kernel(report: Report) -> None:
-    """Figures 5 to 12 on the kernel, if bench/run measured any."""
-    rows = report.rows("added")
-    rows = rows[rows.valid]
-    if rows.empty:
-        return
-    report.write("## Paper 002: clients added to Reno's on the kernel, Figures 5 to 12")
-    report.write("""\
-The clients and the gateways of the section in ns-3, with connections of this kernel over the
-emulated link; Reno's begin first. Throughput and loss are those of the added clients, counted at
-the gateway; the c.o.v. is that of all, as packets leave the host. The paper prints no values.""")
-    rows = rows.assign(mbps=rows.goodput_bps / 1e6, loss_percent=100 * rows.loss,
-                       mbps_background=rows.background_mbps)
-    wide = rows.groupby(["x", "column"])[ADDED].mean().unstack("column")
-    # "40 + 5, RED1" comes before "40 + 20, FIFO-50".
-    counts = wide.index.str.extract("([0-9]+) [+] ([0-9]+)").astype(int)
-    wide = wide.iloc[counts.sort_values([0, 1], kind="stable").index]
-    add_added_table(report, "Reno's + added, gateway", wide)
-    report.write(f"{report.row_conditions('added', KERNEL)} {kernel_seconds(rows)}")
-
-
 def write(report: Report) -> None:
     heavy = congestion(report)[1]
     summary = summarize(report.lines("clients"))
     write_added(report)
     write_model(report, summary, heavy)
     write_kernel(report, summary, heavy)
-    write_added_kernel(report)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Paper 003, section VII: fairness over time scales, Figures 10 and 11, synchronised losses
-(Figure 2), in ns-3 and on the kernel; what two BI-TCP flows do (Figure 5).
+"""Paper 003, section VII: fairness over time scales, Figures 10 and 11, in ns-3 and on the kernel;
+synchronised losses (Figure 2) and what two BI-TCP flows do (Figure 5) in ns-3.
 
 Points of fairness are frames with a row for each run and time scale: algorithm, scale, value (the
 index), and intervals, of which there are so many in the second half of the run.
@@ -238,11 +238,6 @@ def synchronised_row(paper: float, queue: str, share: float, seconds: float) -> 
             within]
 
 
-def synchronised_table(report: Report, rows: list[list[str]]) -> None:
-    report.table(["queue", "flows", "paper (text)", "ours", "ratio", "seconds with a loss event",
-                  "95 % of chance"], rows)
-
-
 def synchronised_paper(report: Report) -> dict[str, float]:
     """Returns the shares that the paper gives, by queue."""
     return {queue: float(value)
@@ -293,7 +288,8 @@ forward and 35 % backward, with small TCP flows in it.
 Of drop-tail the paper says both "more than half" of the twenty flows and "at least half" of them,
 and the table has the second; of RED "more than a quarter", which is six.
 """)
-    synchronised_table(report, rows)
+    report.table(["queue", "flows", "paper (text)", "ours", "ratio", "seconds with a loss event",
+                  "95 % of chance"], rows)
     text = f"{report.conditions(lines)} Of each run the second half counts. {FIRST_SLOW_START}"
     if mbps != 2500:
         text += ("\nA smaller window loses more often, so that of as many flows more lose in the "
@@ -305,25 +301,6 @@ and the table has the second; of RED "more than a quarter", which is six.
     report.write(text)
     report.not_measured(["the paper's rate"] if mbps != 2500 else [],
                         "bench/research/sim/run full '^synchronised.*|2500|'")
-
-
-def write_synchronised_kernel(report: Report, mbps: int) -> None:
-    """Writes the same of the kernel: of the runs of HSTCP, means by the seconds."""
-    measured = only(kernel_rows(report, "synchronised"), mbps=mbps, algorithm="hstcp", longest=True)
-    measured = measured[measured["queue"].isin(SYNCHRONISED)]
-    if measured.empty:
-        return
-    rows = []
-    for queue, paper in synchronised_paper(report).items():
-        of = only(measured, queue=queue)
-        seconds = of.loss_seconds.sum()
-        if seconds:
-            share = of[f"synchronised.{SYNCHRONISED[queue][3]}"]
-            rows.append(synchronised_row(paper, queue, (share * of.loss_seconds).sum() / seconds,
-                                         seconds))
-    report.write(f"### On the kernel, {mbps} Mbit/s")
-    synchronised_table(report, rows)
-    report.write(kernel_conditions(report, "synchronised", measured, f"{mbps} Mbit/s, "))
 
 
 def trace_of(lines: pandas.DataFrame, flow: int) -> pandas.DataFrame:
@@ -381,6 +358,4 @@ def write(report: Report) -> None:
         report.write("## Paper 003: fairness over time scales on the kernel, not measured")
         report.not_measured(missing, "bench/run fairness")
     write_synchronised(report)
-    for mbps in 100, 200, 500, 2500:
-        write_synchronised_kernel(report, mbps)
     write_modes(report)
