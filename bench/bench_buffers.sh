@@ -42,18 +42,6 @@ bench_deep_queue() {
 	done
 }
 
-# Loss-free start at 100 ms, sender free: how soon is 90 % of the rate reached?
-bench_ramp() {
-	local run
-	host a b
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 134217728"
-	path="--rate 1gbit --delay 50ms --queue 200MB"
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		row ramp 100 kernel untuned --congestion cubic --duration 4 --series 20
-		row ramp 100 tcptuned tuned_receiver -- --congestion cubic --duration 4 --series 20
-	done
-}
-
 # The sender's side: what waits in its buffer, and how old a byte is when it has been read. The
 # kernel's buffer may grow as large as tcptuned's. Only the sender runs tcptuned, once without
 # its bound on unsent bytes: net.ipv4.tcp_notsent_lowat goes before that.

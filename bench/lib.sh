@@ -18,7 +18,6 @@
 #	untuned_with_room ...			an untuned transfer with that
 #	tuned [KEY=VALUE...] -- [MESSAGES OPTION...]	both hosts run tcptuned
 #	tuned_receiver, tuned_sender		only that one does
-#	$loss_at		the segment that $path loses (--loss-at), for the time of recovery
 
 LINK_TOLERANCE=${BENCH_TOLERANCE:-1}
 LINK_SECONDS=$((600 + ${BENCH_SECONDS:-600}))
@@ -172,8 +171,7 @@ row() {
 		before=$(prunes)
 		measure "$@"
 		if lib_end_links; then
-			rows add "$bench" "$x" "$column" link-a-b.json $try "${loss_at-}" \
-				$(($(prunes) - before))
+			rows add "$bench" "$x" "$column" link-a-b.json $try $(($(prunes) - before))
 			return
 		fi
 		note "run $try of $bench $x, $column: not valid"

@@ -10,7 +10,6 @@ bench/lib.sh calls it. A transfer is what messages printed about it (transfer.js
 """
 import bisect
 import json
-import math
 import os
 import pathlib
 import re
@@ -79,34 +78,6 @@ def first(values):
     return next(iter(values), None)
 
 
-def recovery_figures(transfer: dict, link: dict, lost_segment: int | None) -> dict:
-    """time_to_90_s: from the first byte sent until 90 % of the rate is read over one RTT. recovery_s: from the moment
-    that a lost segment is missed (the reader stands still) until 90 % is read again, over that RTT and over the second
-    after it; the segment is the lost_segment-th that carried data. None: never."""
-    if "series" not in transfer:
-        return {}
-    series, mss, rtt_s = transfer["series"], transfer["sender"]["mss"], link["rtt_ms"] / 1e3
-    enough = 0.9 * max_goodput_bps(link, mss)
-    step = (series[-1][0] - series[0][0]) / (len(series) - 1)
-
-    def points_in(seconds):
-        return max(1, math.floor(seconds / step + 0.5))
-
-    def is_fast(start, end):
-        (t0, b0), (t1, b1) = series[start], series[end]
-        return 8 * (b1 - b0) / (t1 - t0) >= enough
-
-    rtt, second, count = points_in(rtt_s), points_in(1), len(series)
-    figures = {"time_to_90_s": first(series[i][0] for i in range(rtt, count) if is_fast(i - rtt, i))}
-    if not lost_segment or not link["ab"]["drops"]["chosen"]["segments"]:
-        return figures
-    lost = first(i for i in range(rtt, count) if series[i][1] >= 0.995 * lost_segment * mss)
-    dip = lost and first(i for i in range(lost, count) if not is_fast(i - rtt, i))
-    again = dip and first(series[i][0] for i in range(dip, count - second)
-                          if is_fast(i - rtt, i) and is_fast(i, i + second))
-    return figures | {"recovery_s": again and again - series[dip][0]}
-
-
 # --- rows -------------------------------------------------------------------------------------------
 
 
@@ -114,15 +85,12 @@ def run_seconds() -> float | None:
     return json.loads(os.environ.get("RUN_SECONDS") or "null")
 
 
-def link_figures(transfer: dict, link: dict, tries: str, lost_segment: str, prunes: str) -> dict:
+def link_figures(transfer: dict, link: dict, tries: str, prunes: str) -> dict:
     utilisation = transfer.get("utilisation")
     if utilisation is None:
         utilisation = transfer["goodput_bps"] / max_goodput_bps(link, transfer["sender"]["mss"])
     ahead = link["ab"]
-    figures = recovery_figures(transfer, link, int(lost_segment) if lost_segment else None)
-    if prunes:
-        figures["prunes"] = int(prunes)
-    return figures | {
+    return ({"prunes": int(prunes)} if prunes else {}) | {
         "tries": int(tries), "utilisation": utilisation,
         "link": {"drops": ahead["drops"]["total"]["segments"], "queue_mean_ms": ahead["queue"]["mean_delay_ms"],
                  "queue_max_bytes": ahead["queue"]["max_bytes"], "late_p99_us": ahead["late_us"]["p99"],
@@ -133,8 +101,7 @@ def link_figures(transfer: dict, link: dict, tries: str, lost_segment: str, prun
                  "host_cpu_share": link["host_cpu_share"], "host_steal_share": link["host_steal_share"]}}
 
 
-def add(bench: str, x: str, column: str, link_file: str = "", tries: str = "", lost_segment: str = "",
-        prunes: str = "") -> None:
+def add(bench: str, x: str, column: str, link_file: str = "", tries: str = "", prunes: str = "") -> None:
     """Appends a row to $BENCH_RESULTS and a line to $BENCH_PROGRESS. Without tries there is no result, since the link
     was late, or there was no link."""
     row = {"bench": bench, "x": x, "column": column, "commit": os.environ.get("BENCH_COMMIT", ""),
@@ -147,7 +114,7 @@ def add(bench: str, x: str, column: str, link_file: str = "", tries: str = "", l
         transfer = load("transfer.json")
         row |= transfer
         if link_file:
-            row |= link_figures(transfer, load(link_file), tries, lost_segment, prunes)
+            row |= link_figures(transfer, load(link_file), tries, prunes)
             row.pop("series", None)
             row.pop("load_series", None)
         goodput = row.get("goodput_bps")

@@ -118,7 +118,7 @@ WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/mark
 OUTDATED_BY = {
     **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "clients", "peace_bitcp"), BITCP),
     "pauses": (*BITCP, "include/tcptuned/algo/resume.h"),
-    **dict.fromkeys(("peace", "scale", "ramp", "random"), AUTO),
+    **dict.fromkeys(("peace", "random"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
     **dict.fromkeys(("cost", "cost_connections", "policies", "connections"), ("bpf",)),
@@ -258,14 +258,14 @@ class Measured:
     def checks(self):
         return self.bench.checks(self) if self.bench.checks else ()
 
-    def compare(self, name, x, column, op, reference=None, factor=1.0, plus=0.0, bound=None, text="", k=None):
+    def compare(self, name, x, column, op, reference=None, factor=1.0, bound=None, text="", k=None):
         """A line that says whether the median of a cell meets a requirement: @bound, or @factor times that of column
-        @reference (@k, if given) and @plus. In @text, t and k are both medians."""
+        @reference (@k, if given). In @text, t and k are both medians."""
         t = self.mid(name, x, column)
         if k is None and reference is not None:
             k = self.mid(name, x, reference)
         if bound is None and k is not None:
-            bound = factor * k + plus
+            bound = factor * k
         share = quotient(t, k)
         return need(t, op, bound, text.format(
             x=x, column=column, reference=reference, t=figure(t), k=figure(k), times=figure(share),
@@ -330,11 +330,6 @@ def check_deep_queue(m):
                         text="{x}: receive buffer 1/{inverse} of the kernel's (at most 1/5)")
 
 
-def check_ramp(m):
-    yield m.compare("time_to_90_s", "100", "tcptuned", "<=", "kernel", plus=0.1,
-                    text="{t} s, the kernel's autotuning {k} s (at most one RTT more)")
-
-
 def check_unsent(m):
     for x in m.xs:
         yield m.compare("goodput_mbps", x, "tcptuned", ">=", "tcptuned, no bound", 0.98,
@@ -386,9 +381,6 @@ ONE_CONNECTION = [
         rtt("RTT under load, median of a run, in ms:"),
         Metric("receive_buffer_mb", "Receive buffer at the end, in MB:", field("receiver", "rcvbuf", per=1e6)),
     ], check_deep_queue),
-    Bench("ramp", "Start without loss: 1 Gbit/s, 100 ms, cubic; only the receiver runs tcptuned", "RTT, ms", [
-        Metric("time_to_90_s", "Seconds until 90 % of the rate is read:", field("time_to_90_s")),
-    ], check_ramp),
     Bench("unsent", "The send buffer: 1 Gbit/s, cubic, only the sender runs tcptuned", "path", [
         goodput("Rows: RTT in ms, and what is special about the path. \"no bound\": send_unsent_max is 1G. Goodput in "
                 "Mbit/s:"),
@@ -968,18 +960,6 @@ REST = [
     ], check_packets),
 ]
 
-
-SCALE = [
-    Bench("scale", "One flow at 100 ms, default buffers, one segment lost after 8 s", "link", [
-        Metric("goodput_gbps", "Goodput over 20 s, start included, in Gbit/s; rows: the link in Gbit/s, and its queue. "
-               "\"no result\": the emulator was late. At 10 Gbit/s it may be ten times as late as elsewhere (p99 up to "
-               "10 ms); BBR is not to be trusted there.", field("goodput_bps", per=1e9)),
-        Metric("time_to_90_s", "Seconds to 90 % of the rate:", field("time_to_90_s")),
-        Metric("recovery_s", "Seconds from the loss until 90 % is read again:", field("recovery_s")),
-        Metric("late_p99_ms", "Lateness of the emulator, p99 in ms:", field("link", "late_p99_us", per=1e3)),
-    ]),
-]
-
 # --- how many connections (paper 004) ---------------------------------------------------------------------
 
 
@@ -1107,7 +1087,7 @@ STREAMS = [
     ]),
 ]
 
-BENCHES = ONE_CONNECTION + TWO_PAPERS + SCALE + FAIRNESS + VARYING + CLIENTS + REST + FTP + STREAMS
+BENCHES = ONE_CONNECTION + TWO_PAPERS + FAIRNESS + VARYING + CLIENTS + REST + FTP + STREAMS
 
 
 def prunes(rows):
