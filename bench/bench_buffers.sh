@@ -67,40 +67,6 @@ bench_unsent() {
 	done
 }
 
-# One application that reads as fast as it can for 3 s, and then 50 Mbit/s, among three fast
-# ones: 1 Gbit/s, 20 ms. The row is the fast ones'; what became of the slow one is in it.
-bench_slow_reader() {
-	local run
-	host a b
-	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
-	path="--rate 1gbit --delay 10ms --queue 2bdp"
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		row slow_reader 20 kernel slow_among_fast
-		row slow_reader 20 tcptuned with_tcptuned receiver -- slow_among_fast
-	done
-}
-
-slow_listening() {
-	grep -q '^listening' "$TEST_DIR/slow-receiver.log"
-}
-
-slow_among_fast() {
-	local options=(--port 5302 --duration 10 --read-fast 90MB --read-rate 50000000 --rtt-samples
-		--congestion cubic)
-	link a b --seed "$(run_seed)" $path
-	background slow-receiver in_host b ${RECEIVER_PREFIX-} "$TEST_BUILD/messages" \
-		--listen "${ADDR[b]}" --once "${options[@]}"
-	wait_until slow_listening
-	background slow in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" "${options[@]}"
-	transfer a b --streams 3 --duration 10 --congestion cubic --rtt-samples >/dev/null
-	wait "$(pid_of slow)"
-	unset "LIB_PID[slow]"
-	stop slow-receiver || :
-	jq -c --slurpfile slow "$TEST_DIR/slow.log" '. + {slow: $slow[0]}' \
-		"$TEST_DIR/transfer.json" >"$TEST_DIR/both.json"
-	mv "$TEST_DIR/both.json" "$TEST_DIR/transfer.json"
-}
-
 # Slow links (Dynamic Right-Sizing, Figures 5 to 7): a Reno sender, and a receiver with a static
 # window of 64 KB, with the kernel's autotuning, and with tcptuned. The paper says 56 kbit/s
 # and no more of its link; here the queue holds ten packets. Such links cost the host next to

@@ -125,7 +125,6 @@ OUTDATED_BY = {
     "streams": (*AUTO, "streams/model.c", "streams/search.c", "streams/advice.c"),
     **dict.fromkeys(("random_loss", "random_loss_shared"), CHOICE),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
-    "slow_reader": (*RULE, "include/tcptuned/algo/reader.h"),
     **dict.fromkeys(("paths", "paths_changed", "paths_neighbour"),
                     ("include/tcptuned/algo/path.h", "include/tcptuned/algo/resume.h", "bpf/paths.h", "bpf/cc")),
     "adopt": ("bpf/manage.bpf.c", "bpf/record.h", "daemon/kern"),
@@ -340,13 +339,6 @@ def check_unsent(m):
                         text="{x}: {t} ms from application to application, the kernel alone {k} (at most half)")
 
 
-def check_slow_reader(m):
-    yield m.compare("slow_receive_buffer_mb", "20", "tcptuned", "<=", "kernel", 1 / 5,
-                    text="its buffer is 1/{inverse} of the kernel's (at most 1/5)")
-    yield m.compare("goodput_mbps", "20", "tcptuned", ">=", "kernel", 0.97,
-                    text="the others get {percent} % of what they get with the kernel alone (at least 97 %)")
-
-
 def check_slow_link(m):
     for name, op, factor, text in (
             ("retransmits", "<=", 0.8,
@@ -390,14 +382,6 @@ ONE_CONNECTION = [
         Metric("latency_ms", "From being written by one application to being read by the other, median of a run, in "
                "ms:", field("latency_ms", "median")),
     ], check_unsent),
-    Bench("slow_reader", "One slow reader among three fast ones: 1 Gbit/s, 20 ms; only the receiver runs tcptuned",
-          "RTT, ms", [
-        Metric("slow_receive_buffer_mb", "One application reads as fast as it can for 3 s, and then 50 Mbit/s. Its "
-               "receive buffer at the end, in MB:", field("slow", "receiver", "rcvbuf", per=1e6)),
-        Metric("slow_memory_mb", "Memory of what it has not read, median of a run, in MB:",
-               field("slow", "receiver", "rmem_median", per=1e6)),
-        goodput("Goodput of the three others together, in Mbit/s:"),
-    ], check_slow_reader),
     Bench("slow_link", "Slow links, a queue of ten packets: a Reno sender", "link", [
         Metric("retransmits_per_1000", "Retransmitted segments per 1000 sent; the receivers of the kernel and of the "
                "static window run without tcptuned:", retransmits_per_1000),
