@@ -40,26 +40,18 @@ iperf() { # [IPERF3 OPTION...]
 		"$TEST_DIR/iperf.json" >"$TEST_DIR/transfer.json"
 }
 
-# The time that the kernel counts for the programs, as a share of one core, and for each packet with data.
+# The time that the kernel counts for the programs, as a share of one core.
 # Counting costs, too, 40 ns a call: of these rows the throughput is not looked at.
 counted() { # COMMAND...
-	local before packets
+	local before
 	sysctl -qw kernel.bpf_stats_enabled=1
 	before=$(program_seconds)
-	packets=$(packets_sent)
 	"$@"
 	jq -c --argjson before "$before" --argjson after "$(program_seconds)" \
-		--argjson packets $(($(packets_sent) - packets)) \
-		'($after - $before) as $s | . + {programs_share: ($s / (.seconds // .elapsed_s)),
-			programs_ns: ($s * 1e9 / $packets)}' \
+		'. + {programs_share: (($after - $before) / .seconds)}' \
 		"$TEST_DIR/transfer.json" >"$TEST_DIR/counted.json"
 	sysctl -qw kernel.bpf_stats_enabled=0
 	mv "$TEST_DIR/counted.json" "$TEST_DIR/transfer.json"
-}
-
-# Of 64 KB, too.
-packets_sent() {
-	in_host a ip -j -s link show veth | jq '.[0].stats64.tx.packets'
 }
 
 program_seconds() {
@@ -106,27 +98,6 @@ bench_cost_one_core() {
 	host a b
 	veth 0 0 gso_max_segs 1
 	cost "1448 B, one core for both" 524288
-}
-
-# What the programs take for each packet, of one connection and of a thousand, whose records are cold.
-cost_of_packets() { # SEGMENT
-	local run count
-	for ((run = 0; run < ${BENCH_PAIRS:-5}; run++)); do
-		for count in 1 1000; do
-			plain_row cost_connections "$1, $count" tcptuned with_tcptuned sender,receiver \
-				policy.congestion_control=keep -- counted transfer a b --streams $count \
-				--congestion cubic --duration "${BENCH_SECONDS:-10}"
-		done
-	done
-}
-
-bench_cost_connections() {
-	local -A cores
-	host a b
-	veth 0 1
-	cost_of_packets "64 KB"
-	in_host a ip link set veth gso_max_segs 1
-	cost_of_packets "1448 B"
 }
 
 # New connections per second: nginx answers, wrk asks again and again on a connection of its own.

@@ -121,7 +121,7 @@ OUTDATED_BY = {
     **dict.fromkeys(("peace", "random"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
-    **dict.fromkeys(("cost", "cost_connections", "policies", "connections"), ("bpf",)),
+    **dict.fromkeys(("cost", "policies", "connections"), ("bpf",)),
     "streams": (*AUTO, "streams/model.c", "streams/search.c", "streams/advice.c"),
     **dict.fromkeys(("random_loss", "random_loss_shared"), CHOICE),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
@@ -868,12 +868,6 @@ def check_cost(m, percent=3):
             yield line
 
 
-def check_packets(m):
-    for x, ns in ("64 KB, 1000", 150), ("1448 B, 1", 60):
-        yield m.compare("programs_ns", x, "tcptuned", "<=", bound=ns, text=f"{{x}}: {{t}} ns (at most {ns})")
-    yield m.compare("programs_percent", "64 KB, 1000", "tcptuned", "<=", bound=2, text="{x}: {t} % of a core (at most 2)")
-
-
 def counts_programs(row):
     return bool(row.get("programs_share"))
 
@@ -936,12 +930,6 @@ REST = [
         Metric("programs_percent", "Time in the programs of both hosts, as the kernel counts it, in % of one core:",
                field("programs_share", times=100), only=counts_programs, optional=True),
     ], check_cost),
-    Bench("cost_connections", "Cost for each packet with data: plain veth", "segments, connections", [
-        Metric("programs_ns", "Time in the programs of both hosts, as the kernel counts it, in ns (at 64 KB a packet is "
-               "what GSO makes):", field("programs_ns")),
-        Metric("programs_percent", "The same, in % of one core:", field("programs_share", times=100)),
-        goodput("Mbit/s meanwhile:"),
-    ], check_packets),
 ]
 
 # --- how many connections (paper 004) ---------------------------------------------------------------------
