@@ -138,20 +138,3 @@ bench_connections() {
 		done
 	done
 }
-
-# Without named policies and with 10,000 prefixes: a policy is looked up when a connection is
-# made, and at no other time.
-bench_cost_policies() {
-	local run x="64 KB, one core each"
-	local -A cores
-	host a b
-	veth 0 1
-	seq 0 9999 | awk '{ printf "10.%d.%d.0/24\n", 100 + $1 / 256, $1 % 256 }' >"$TEST_DIR/prefixes"
-	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
-		plain_row policies "$x" "no named policy" with_tcptuned sender,receiver \
-			policy.congestion_control=keep -- iperf -C reno
-		plain_row policies "$x" "10,000 prefixes" with_tcptuned sender,receiver \
-			policy.congestion_control=keep \
-			"policy many.destination_file=$TEST_DIR/prefixes" -- iperf -C reno
-	done
-}

@@ -121,7 +121,7 @@ OUTDATED_BY = {
     **dict.fromkeys(("peace", "random"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
-    **dict.fromkeys(("cost", "policies", "connections"), ("bpf",)),
+    **dict.fromkeys(("cost", "connections"), ("bpf",)),
     "streams": (*AUTO, "streams/model.c", "streams/search.c", "streams/advice.c"),
     **dict.fromkeys(("random_loss", "random_loss_shared"), CHOICE),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
@@ -846,12 +846,6 @@ def check_scrape(m):
                         text="{x} sockets: {t} of {k} Mbit/s, a scrape a second meanwhile (at least 97 %)")
 
 
-def check_policies(m):
-    for x in m.xs:
-        yield m.compare("goodput_mbps", x, "10,000 prefixes", ">=", "no named policy", 0.97,
-                        text="{x}: {more} % with 10,000 prefixes")
-
-
 def check_cost(m, percent=3):
     """No verdict where two measurements without tcptuned differ by more than what is to be shown."""
     for x in m.xs:
@@ -921,9 +915,6 @@ REST = [
         Metric("ctl_sorted_s", "Sorted by round-trip time:", field("ctl_sorted_s"),
                only=lambda row: row["column"] == "alone"),
     ], check_scrape),
-    Bench("policies", "Cost of 10,000 prefixes: iperf3 over plain veth", "segments", [
-        goodput("Mbit/s:"),
-    ], check_policies),
     Bench("cost", "Cost: iperf3 over plain veth", "segments", [
         goodput("Mbit/s; \"without\" twice shows how far two measurements of the same thing differ.",
                 only=lambda row: not counts_programs(row)),
