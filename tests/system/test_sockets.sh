@@ -78,6 +78,21 @@ test_small_requests_are_honoured() {
 		get rcvbuf,sndbuf,locks
 }
 
+# 3 MB later the small buffers are still what the application asked for, on a path of 250 KB.
+test_small_requests_are_honoured_under_traffic() {
+	tuned_path "" --rate 200mbit --delay 5ms
+	application server b tcp4 set rcvbuf 8192 listen "${ADDR[b]}" 7001 accept receive 3000000 \
+		get rcvbuf,locks until end
+	application client a tcp4 set sndbuf 8192 connect "${ADDR[b]}" 7001 send 3000000 \
+		get sndbuf,locks until end
+	wait_printed server locks
+	wait_printed client locks
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/server.log")" "rcvbuf 16384,locks 2," "the receiver's"
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "sndbuf 16384,locks 1," "the sender's"
+	expect_eq "$(flow 7001 .receive.request)" application "the receiver's request"
+	expect_eq "$(flow_to 7001 .send.request)" application "the sender's"
+}
+
 # A caller who may force a size gets the answer of the plain option; another one gets an error.
 test_requests_with_force() {
 	local forced=(set rcvbufforce 40000 set sndbufforce 50000)

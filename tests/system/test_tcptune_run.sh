@@ -179,7 +179,20 @@ test_tcptune_run_remembers_a_path() {
 	end_transfer known
 }
 
-# Another program has locked it. The command starts, gets signals and ends. (tests/unit/test_paths.c has damaged ones.)
+test_tcptune_run_sets_a_damaged_memory_aside() {
+	local memory=$own/state/tcptuned/paths.db
+	prepare
+	"${nobody[@]}" mkdir -p $own/state/tcptuned
+	printf 'foreign %.0s' {1..125} >$memory
+	chmod a+w $memory
+	expect_eq "$(XDG_STATE_HOME=$own/state "${run[@]}" --why echo ran 2>&1)" ran "with --why"
+	XDG_STATE_HOME=$own/state timeout 60 "${run[@]}" --tune \
+		sh -c "until [ -e $memory.damaged ]; do sleep 0.05; done" 2>"$TEST_DIR/stderr"
+	expect_eq "$(cat "$TEST_DIR/stderr")" "tcptune-run: $memory: file is not a database; it is now $memory.damaged, and a new one is begun" "said"
+	expect_eq "$(stat -c %s $memory.damaged)" 1000 "bytes set aside"
+}
+
+# Its table is a view of a query without an end. Another program has locked it. The command starts, gets signals and ends.
 test_tcptune_run_does_not_wait_for_its_memory() {
 	local memory=$own/state/tcptuned/paths.db
 	path --rate 100mbit --delay 25ms --queue 1MB
@@ -187,6 +200,14 @@ test_tcptune_run_does_not_wait_for_its_memory() {
 	serve_zeroes 8001 $bytes
 	export XDG_STATE_HOME=$own/state
 	"${nobody[@]}" mkdir -p $own/state/tcptuned
+	make_endless $memory
+	ends_by_a_signal
+	rm -rf $memory*
+	make_endless $memory
+	begins command
+	wait_printed command "^tcptune-run: $memory: \(not read, or written,\|.*; it is now $memory.damaged\)"
+	expect_fail 9 stop command
+	rm -rf $memory*
 	background lock "${nobody[@]}" python3 -c "import sqlite3, time
 sqlite3.connect('$memory').execute('BEGIN EXCLUSIVE')
 print('locked', flush=True)
@@ -197,6 +218,16 @@ time.sleep(600)"
 	expect_eq "$(cut -d " " -f 1 "$TEST_DIR/received")" $bytes "bytes"
 	expect_match "$(<"$TEST_DIR/stderr")" \
 		"^tcptune-run: $memory: (database is locked|not read, or written, within 3 s); what is learned of paths is lost" "said"
+}
+
+make_endless() { # FILE
+	local numbers
+	numbers=$(printf ', i AS %s' updated min_rtt_us received_per_rtt sent_per_rtt max_window max_window_updated \
+		segments_sent segments_retransmitted connections slow netns)
+	"${nobody[@]}" sqlite3 "$1" "CREATE VIEW paths AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+		SELECT '' AS prefix, 0 AS cookie, '' AS boot$numbers FROM n WHERE i < 0;
+		CREATE TRIGGER a INSTEAD OF INSERT ON paths BEGIN SELECT 1; END;
+		CREATE TRIGGER b INSTEAD OF DELETE ON paths BEGIN SELECT 1; END; PRAGMA user_version = 1"
 }
 
 begins() { # NAME
@@ -549,6 +580,26 @@ END
 	expect_fail 7 "${run[@]}" ./exit_7
 }
 
+# The command is stopped and continued by its own process ID.
+test_tcptune_run_stops_and_continues() {
+	local command
+	prepare
+	background stopped "${run[@]}" sh -c 'trap "exit 9" TERM; echo $$; while :; do sleep 0.05; done'
+	wait_printed stopped '^[0-9]'
+	command=$(<"$TEST_DIR/stopped.log")
+	for signal in STOP CONT; do
+		kill -$signal "$command"
+		wait_output = $([ $signal = STOP ] && echo T || echo S) state_of_stopped
+	done
+	kill -STOP "$command"
+	kill -CONT "$command"
+	expect_fail 9 stop stopped
+}
+
+state_of_stopped() {
+	awk '{ print $3 }' "/proc/$(pid_of stopped)/stat"
+}
+
 # While the command is stopped, its connections are not reported.
 test_tcptune_run_watches_while_the_command_runs() {
 	local command lines
@@ -567,13 +618,8 @@ while one.send(b"x") and other.recv(1):
 	sleep 2.5
 	expect_eq "$(lines_of_stopped)" "$lines" "lines after 2.5 s"
 	kill -CONT "$command"
-	wait_output = S state_of_stopped
 	wait_output -gt "$lines" lines_of_stopped
 	stop stopped || :
-}
-
-state_of_stopped() {
-	awk '{ print $3 }' "/proc/$(pid_of stopped)/stat"
 }
 
 lines_of_stopped() {

@@ -216,6 +216,23 @@ TEST(a_small_window_is_not_lost)
 }
 
 /*
+ * A loss of the initial window ends what is known, one of the jump leaves what was delivered since.
+ */
+TEST(a_loss_of_a_jump)
+{
+	struct congestion_ack a = {.cwnd = 20, .ssthresh = ~0u, .limited = 1};
+	struct resume r = {0};
+
+	resume_known(&r, 800, NOW_US);
+	assert_int_equal(resume_retreat(&r, DELIVERED), 0);
+	assert_int_equal(r.jumps, 1);
+	assert_true(!resume_may_jump(&r, &a, DELIVERED + 20, 0, 0, NOW_US));
+	resume_known(&r, 800, NOW_US);
+	resume_begin(&r, 20, ISN, DELIVERED);
+	assert_int_equal(resume_retreat(&r, DELIVERED + 60), 60);
+}
+
+/*
  * Whatever comes, the window is neither larger than before the pause nor smaller than the kernel's,
  * and no ACK raises it.
  */
