@@ -12,7 +12,9 @@
 #include "test.h"
 #include "host/privileges.h"
 
-static char directory[] = "/tmp/test_privileges.XXXXXX", writable[64], outside[64], secret[64];
+static char writable[64], outside[64], secret[64];
+
+FIXTURE(make_directory, remove_directory)
 
 /* Each is an errno, 0: it was done. */
 struct outcome {
@@ -71,10 +73,9 @@ TEST(all_are_dropped)
 	pid_t child;
 
 	assert_ptr_not_equal(outcome, MAP_FAILED);
-	assert_non_null(mkdtemp(directory));
-	snprintf(writable, sizeof(writable), "%s/state", directory);
-	snprintf(outside, sizeof(outside), "%s/outside", directory);
-	snprintf(secret, sizeof(secret), "%s/secret", directory);
+	snprintf(writable, sizeof(writable), "%s/state", test_directory);
+	snprintf(outside, sizeof(outside), "%s/outside", test_directory);
+	snprintf(secret, sizeof(secret), "%s/secret", test_directory);
 	assert_int_equal(mkdir(writable, 0700) | mkdir(outside, 0700), 0);
 	close(open(secret, O_CREAT | O_CLOEXEC, 0600));
 	child = fork();
@@ -83,10 +84,6 @@ TEST(all_are_dropped)
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
-	unlink(secret);
-	rmdir(writable);
-	rmdir(outside);
-	rmdir(directory);
 	assert_int_equal(status, 0);
 	assert_int_equal(outcome->dropped, 0);
 	assert_int_equal(outcome->capabilities, 0);
