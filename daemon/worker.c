@@ -166,16 +166,15 @@ static void obey(const struct message *m)
 static int ask(const struct call *call, struct message *ret, void (*visit)(void *ctx, int iterator),
 	       void *ctx)
 {
-	int fd, error = send_with(the_worker.fd, call, sizeof(*call), -1);
+	int error = send_with(the_worker.fd, call, sizeof(*call), -1);
 
 	do {
 		_cleanup_close_ int iterator = -1;
 
-		error = error ?: receive_with(the_worker.fd, ret, sizeof(*ret), &fd, 0);
+		error = error ?: receive_with(the_worker.fd, ret, sizeof(*ret), &iterator, 0);
 		if (error)
 			return FAIL(&ret->err, -error, DAEMON, "the daemon ends: %s",
 				    strerror(-error));
-		iterator = fd;
 		if (ret->what == MESSAGE_ITERATOR && iterator >= 0 && visit)
 			visit(ctx, iterator);
 		obey(ret);
@@ -486,9 +485,8 @@ static int on_call(sd_event_source *source, int pair, uint32_t events, void *ctx
 	struct tcptuned_daemon *d = ctx;
 	const struct tcptuned_worker *w = find_worker(d, 0, pair);
 	struct call call;
-	int fd, error = receive_with(pair, &call, sizeof(call), &fd, MSG_DONTWAIT);
+	int error = receive_with(pair, &call, sizeof(call), &client, MSG_DONTWAIT);
 
-	client = fd;
 	if (error == -EAGAIN)
 		return 0;
 	if (error || (unsigned int)call.what >= CALLS) { /* its end, or it is broken */
