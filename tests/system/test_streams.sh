@@ -267,6 +267,8 @@ probes() {
 transfers() { # NUMBER...
 	local n
 	for n; do
+		# the server closes its listener for a moment when the test before has ended
+		wait_printed iperf3 "listening.*#$((++iperf3_tests))"
 		background transfer in_group in_host a iperf3 -c "${ADDR[b]}" -t 600 -P "$n"
 		wait_until measured "$n"
 		stop transfer || :
@@ -290,6 +292,7 @@ test_streams_passive_on_a_lossy_path() {
 	tcptuned_start --set=policy.congestion_control=keep
 	link a b --rate 20mbit --delay 5ms --loss 0.01
 	in_group=in_group iperf3_server
+	iperf3_tests=0
 	says "^No advice: no windows of time seen" "before any transfer"
 	transfers 1 8
 	says "^No advice: [0-9]+ (numbers of connections|windows of time) seen, and [38] are needed" "after two numbers"
