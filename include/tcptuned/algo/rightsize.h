@@ -19,8 +19,7 @@
  *             RTT falls with it and the rate stays; on a long or varying path the rate falls; in a
  *             queue of others the RTT hardly falls. Then, and after a loss, it is free again.
  *  HOLDING    The window is 7/4 x rate x RTT of the path, or twice the bytes of a round (DRS III.B)
- *             once the queue has nearly emptied. Two rounds with silences that it would fill end
- *             it.
+ *             once the queue has nearly emptied. Silences that it would fill end it.
  *  PROBE_RTT  A hold measures the minimum RTT again with 3/4 of a bandwidth-delay product. It ends
  *             if a queue remains, which is that of others.
  *
@@ -68,6 +67,10 @@
 #define RIGHTSIZE_SILENCE 8u
 #define RIGHTSIZE_BUSY_US (1u << 20)
 
+/* A path is longer if a hold leaves it idle for a sixth of an RTT that stays within a sixteenth. */
+#define RIGHTSIZE_IDLE	6u
+#define RIGHTSIZE_STAYS 16u
+
 /* A hold whose queue stays probes at marks 8.4 s (BBR: 10) and 128 RTTs apart, at most 16.8 s. */
 #define RIGHTSIZE_AGAIN_SHIFT 23u
 #define RIGHTSIZE_AGAIN_RTTS  128u
@@ -103,14 +106,13 @@ struct rightsize {
 	__u32 samples;	    /* RTT samples of the present interval */
 	__u32 silent_us; /* longest time without data with the peer (peer.h) in the present round */
 	__u32 interval_silent_us; /* ... in the present interval or stage */
-	__u32 test_rtt_us;	  /* standing RTT before the test */
+	__u32 test_rtt_us;	  /* RTT before the test, or of a hold's interval before */
 	__u32 varies_us;	  /* by so much the path's delay varies */
 	__u32 held;		  /* the window to hold, bytes; 0: none */
 	__u32 window;		  /* the window decided on, bytes; 0: the kernel's */
 	__u32 tests;		  /* number of tests begun */
 	__u8 state;		  /* enum rightsize_state */
 	__u8 failures;		  /* tests that failed in a row */
-	__u8 silent_rounds;	  /* rounds in a row in which a hold left the path idle */
 	__u8 busy;	   /* intervals without a silence, halved by one with one, at most 32 */
 	__u8 waiting : 1;  /* 1: more is offered than the window of the stage */
 	__u8 steady : 4;   /* busy rounds since the rate rose by a quarter, at most 15 */
@@ -138,11 +140,6 @@ static inline __u32 rightsize_min_rtt_us(const struct rightsize *rs)
 	__u32 min_us = rs->min_rtt_us;
 
 	return min_us && min_us < RIGHTSIZE_BASE_MIN_US ? RIGHTSIZE_BASE_MIN_US : min_us;
-}
-
-static inline __u64 rightsize_rate_now(const struct rightsize *rs, const struct rightsize_ack *a)
-{
-	return rightsize_rate(rs->carried, a->now_us - rs->interval_us);
 }
 
 static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
@@ -180,23 +177,22 @@ static inline __u32 rightsize_mean_rtt_us(const struct rightsize *rs)
 	return (__u32)rightsize_muldiv(rs->rtt_sum_us, 1, rs->samples);
 }
 
+static inline void rightsize_begin_interval(struct rightsize *rs, __u64 now_us)
+{
+	rs->interval_us = now_us;
+	rs->carried = 0;
+	rs->rtt_sum_us = rs->low_us = rs->low_delay_us = rs->samples = rs->interval_silent_us = 0;
+}
+
 static inline void rightsize_enter(struct rightsize *rs, __u8 state, __u64 now_us)
 {
 	rs->state = state;
 	rs->stage_us = now_us;
-	rs->silent_rounds = 0;
-	rs->interval_silent_us = 0;
 	rs->waiting = 1;
 	rs->tests += state == RIGHTSIZE_TESTING;
 	if (state == RIGHTSIZE_FREE)
 		rs->window = rs->held = rs->varies_us = 0;
-}
-
-static inline void rightsize_begin_interval(struct rightsize *rs, const struct rightsize_ack *a)
-{
-	rs->interval_us = a->now_us;
-	rs->carried = 0;
-	rs->rtt_sum_us = rs->low_us = rs->low_delay_us = rs->samples = 0;
+	rightsize_begin_interval(rs, now_us);
 }
 
 static inline void rightsize_new_minimum(struct rightsize *rs, __u32 rtt_us)
@@ -235,13 +231,21 @@ static inline int rightsize_queue_stands(const struct rightsize *rs)
 		2ull * (rs->low_delay_us - rs->min_delay_us) >= rs->low_us - rs->min_rtt_us);
 }
 
-static inline int rightsize_is_unsure(const struct rightsize *rs, __u32 mark, __u32 shift)
+/* Is the RTT what it was? */
+static inline int rightsize_stays(const struct rightsize *rs)
 {
-	__u32 wanted = rightsize_shift(RIGHTSIZE_AGAIN_RTTS, rs->min_rtt_us);
+	__s64 gap = (__s64)rs->low_us - rs->test_rtt_us;
 
-	return !rightsize_nearly_empty(rs, rs->low_us) &&
-	       rightsize_is_mark(rs->mark, mark, shift, RIGHTSIZE_AGAIN_SHIFT) &&
-	       rightsize_is_mark(rs->mark, mark, shift, wanted);
+	return RIGHTSIZE_STAYS * (gap < 0 ? -gap : gap) < rs->test_rtt_us;
+}
+
+/* Has the path become longer? The queue of a hold neither doubles the RTT nor leaves it idle. */
+static inline int rightsize_is_longer(const struct rightsize *rs)
+{
+	return rs->busy > 1 && rightsize_stays(rs) &&
+	       rs->low_us / 2 >= rightsize_min_rtt_us(rs) + rs->varies_us &&
+	       (__u64)RIGHTSIZE_IDLE * rs->interval_silent_us >= rs->low_us &&
+	       (__u64)RIGHTSIZE_STAYS * (rightsize_mean_rtt_us(rs) - rs->low_us) < rs->low_us;
 }
 
 static inline __u64 rightsize_bdp(const struct rightsize *rs, __u32 quarters)
@@ -272,7 +276,6 @@ static inline void rightsize_hold(struct rightsize *rs, const struct rightsize_a
 	rs->held = rs->window = rightsize_clamp_window(rightsize_bdp(rs, RIGHTSIZE_HOLD), a->min);
 	rs->failures = rs->borrowed = 0;
 	rightsize_enter(rs, RIGHTSIZE_HOLDING, a->now_us);
-	rightsize_begin_interval(rs, a);
 }
 
 /* A hold whose RTT varies less than it seemed needs less: later tests vary it for others. */
@@ -302,7 +305,6 @@ static inline void rightsize_leave_stage(struct rightsize *rs, const struct righ
 {
 	rs->window = rs->held;
 	rightsize_enter(rs, rs->held ? RIGHTSIZE_HOLDING : RIGHTSIZE_FREE, a->now_us);
-	rightsize_begin_interval(rs, a);
 }
 
 /*
@@ -326,22 +328,20 @@ static inline int rightsize_stage_ends(struct rightsize *rs, const struct rights
 		elapsed = 0;
 	}
 	if (elapsed < settle) {
-		rightsize_begin_interval(rs, a);
+		rightsize_begin_interval(rs, a->now_us);
 		return 0;
 	}
 	return elapsed >= length && (rs->samples >= 2 || elapsed >= 8ull * rs->test_rtt_us);
 }
 
-/* The RTT did not fall with the window. Unchanged: none of the queue is the connection's. */
-static inline void rightsize_fail(struct rightsize *rs, const struct rightsize_ack *a)
+/* The kernel sizes the buffer, on a path with the RTT @rtt_us; 0: that is not known. */
+static inline void rightsize_let_go(struct rightsize *rs, const struct rightsize_ack *a,
+				    __u32 rtt_us)
 {
-	__s64 gap = (__s64)rs->low_us - rs->test_rtt_us;
-
 	rs->failures += rs->failures < 255;
-	if (rs->low_us && 16 * (gap < 0 ? -gap : gap) < rs->test_rtt_us)
-		rightsize_new_minimum(rs, rs->low_us);
-	rs->held = 0;
-	rightsize_leave_stage(rs, a);
+	if (rtt_us)
+		rightsize_new_minimum(rs, rtt_us);
+	rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
 }
 
 /*
@@ -358,10 +358,11 @@ static inline void rightsize_test(struct rightsize *rs, const struct rightsize_a
 	if (rs->state != RIGHTSIZE_TESTING ||
 	    !rightsize_stage_ends(rs, a, 2ull * rs->test_rtt_us, 3ull * rs->test_rtt_us))
 		return;
-	rate = rightsize_rate_now(rs, a);
+	rate = rightsize_rate(rs->carried, a->now_us - rs->interval_us);
 	if (!rs->samples || 16ull * rs->low_us > RIGHTSIZE_PASS_RTT * rs->test_rtt_us ||
 	    16 * rate < RIGHTSIZE_PASS_RATE * rs->rate) {
-		rightsize_fail(rs, a);
+		/* an RTT that stayed has no queue of the connection */
+		rightsize_let_go(rs, a, rightsize_stays(rs) ? rs->low_us : 0);
 		return;
 	}
 	/* The link became faster. Where others pause, the rate may double. */
@@ -384,7 +385,7 @@ static inline void rightsize_probe(struct rightsize *rs, const struct rightsize_
 	own = rightsize_muldiv(rs->window, 1000000, rs->rate);
 	own = own > base ? own - base : 0;
 	if (rs->low_us > own && rightsize_exceeds(rs, (__u32)(rs->low_us - own))) {
-		rightsize_fail(rs, a);
+		rightsize_let_go(rs, a, rightsize_stays(rs) ? rs->low_us : 0);
 	} else {
 		rightsize_new_minimum(rs, rs->low_us ?: rs->min_rtt_us);
 		rightsize_hold(rs, a);
@@ -406,7 +407,7 @@ ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsi
 	joins = a->prepared && !tests;
 	stands = rs->state == RIGHTSIZE_FREE ? rightsize_queue_stands(rs)
 					     : rightsize_exceeds(rs, rs->low_us);
-	rs->rate = rightsize_rate_now(rs, a);
+	rs->rate = rightsize_rate(rs->carried, a->now_us - rs->interval_us);
 	flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
 	rs->busy = (__u64)RIGHTSIZE_SILENCE * rs->interval_silent_us >= rs->low_us
 			   ? rs->busy / 2
@@ -427,23 +428,30 @@ ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsi
 	default:
 		if (stands && (joins || (rs->busy && tests && a->unheld)))
 			rightsize_begin_stage(rs, a, RIGHTSIZE_PREPARING, rs->held);
-		else if (rightsize_is_unsure(rs, mark, shift) || (stands && rs->busy && tests))
+		else if ((stands && rs->busy && tests) ||
+			 (!rightsize_nearly_empty(rs, rs->low_us) &&
+			  rightsize_is_mark(rs->mark, mark, shift, RIGHTSIZE_AGAIN_SHIFT) &&
+			  rightsize_is_mark(rs->mark, mark, shift,
+					    rightsize_shift(RIGHTSIZE_AGAIN_RTTS, rs->min_rtt_us))))
 			rightsize_begin_stage(rs, a, RIGHTSIZE_PROBE_RTT,
 					      rightsize_bdp(rs, RIGHTSIZE_PROBE));
+		else if (rightsize_is_longer(rs))
+			rightsize_let_go(rs, a, rs->low_us);
 		else if (rs->varies_us)
 			rightsize_hold_less(rs, a);
+		if (rs->state == RIGHTSIZE_HOLDING)
+			rs->test_rtt_us = rs->low_us;
 	}
-	rs->interval_silent_us = 0;
-	rightsize_begin_interval(rs, a);
+	rightsize_begin_interval(rs, a->now_us);
 	return 1;
 }
 
 /*
  * Ends a round of a hold that carried @got bytes with the smallest RTT @low. If the queue nearly
  * emptied, the window becomes twice the bytes per RTT (DRS III.B) without those that were queued,
- * at most every 4 RTTs. If the path was silent although the RTT is four times the minimum (below
- * that, bursts of others may be the reason), it has become longer, and the hold ends. So does one
- * from the path memory (rightsize_begin_held()) with silences of half an RTT: a slow path has none.
+ * at most every 4 RTTs. A path that was silent although the RTT is four times the minimum (below
+ * that, bursts of others may be the reason) has become longer: the hold ends. So does one from the
+ * path memory (rightsize_begin_held()) with silences of half an RTT: a slow path has none.
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -459,14 +467,9 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 			rs->stage_us = a->now_us;
 		}
 	}
-	if (got <= rs->held / 2 || !((low > 4ull * base && rs->silent_us > low / 3) ||
-				     (!rs->tests && rs->silent_us > low / 2))) {
-		rs->silent_rounds = 0;
-	} else if (++rs->silent_rounds >= 2) {
-		rs->failures += rs->failures < 255;
-		rightsize_new_minimum(rs, low);
-		rightsize_enter(rs, RIGHTSIZE_FREE, a->now_us);
-	}
+	if (got > rs->held / 2 && ((low > 4ull * base && rs->silent_us > low / 3) ||
+				   (!rs->tests && rs->silent_us > low / 2)))
+		rightsize_let_go(rs, a, low);
 }
 
 /* Notes the rate of a busy round: in a longer one the application paused. */
@@ -483,20 +486,17 @@ static inline void rightsize_note_rate(struct rightsize *rs, const struct rights
 
 ALGO_APART int rightsize_end_round(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u32 low;
-
 	if (!rs || !a)
 		return 0;
-	low = rs->round_low_us;
 	if (rs->round_us) {
 		rs->per_rtt = rightsize_since(rs->round_bytes, a->bytes);
 		rightsize_note_rate(rs, a);
 		if (rs->state == RIGHTSIZE_HOLDING)
-			rightsize_hold_round(rs, a, rs->per_rtt, low);
+			rightsize_hold_round(rs, a, rs->per_rtt, rs->round_low_us);
 	}
 	rs->round_us = a->now_us;
 	rs->round_bytes = a->bytes;
-	rs->last_low_us = low;
+	rs->last_low_us = rs->round_low_us;
 	rs->round_low_us = 0;
 	rs->silent_us = 0;
 	return 1;
@@ -534,7 +534,7 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	shift = rightsize_shift(RIGHTSIZE_MARK_RTTS, rs->min_rtt_us);
 	mark = (__u32)(a->clock_us >> shift);
 	if (!rs->interval_us) {
-		rightsize_begin_interval(rs, a);
+		rightsize_begin_interval(rs, a->now_us);
 		rs->mark = mark;
 	}
 	if (rs->state == RIGHTSIZE_TESTING)
