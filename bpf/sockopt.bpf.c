@@ -160,6 +160,8 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 	bytes = limit_request(*request, receive ? policy->rcv_buffer_max : policy->snd_buffer_max);
 	store_request(flow, policy, receive, bytes);
 	advance_request(flow, receive, REQUEST_SET, action);
+	if (tcptuned_request(flow, receive) == REQUEST_LIFTED) /* the kernel has an older one */
+		flow->flags |= flag_of(receive, TCPTUNED_F_RCV_LOCKED);
 	if (!policies_disagree(m, receive)) /* else it is counted when it is resolved */
 		count_request(receive);
 	emit_request_event(ctx, receive, m->default_policy, action != REQUEST_OVERRIDDEN, bytes);

@@ -92,14 +92,14 @@ test_short_connections() {
 
 # A socket fixed its buffers before the start, and connects after it. The application reads its own sizes, and
 # the receive buffer grows up to what setsockopt() can set. A stop bounds its window as before, but not its
-# buffer, since the peer may still send what was advertised. A second request, for the largest size, is
-# honoured after the stop.
+# buffer, since the peer may still send what was advertised. A second request, for the largest sizes, is
+# honoured after the stop, also for a send buffer that tcptuned has not sized.
 test_requests_before_the_start() {
 	local sizes
 	host a b
 	link a b --rate 100mbit --delay 5ms # a window of 40 KB is a third of what that holds
 	fixed_before 7501
-	fixed_before 7502 set rcvbuf -1 get rcvbuf
+	fixed_before 7502 set rcvbuf -1 set sndbuf -1 get rcvbuf,sndbuf
 	tcptuned_start
 	proceed started client-7501 received
 	wait_printed client-7502 received
@@ -116,6 +116,8 @@ test_requests_before_the_start() {
 	expect_between "${sizes%%,*}" 80000 $largest_locked "its buffer after the stop"
 	expect_between "$(sed -n 's/clamp //p' "$TEST_DIR/client-7501.log")" 20000 80000 "its clamp"
 	expect_ge "$(sed -n 's/clamp //p' "$TEST_DIR/client-7502.log")" 100000 "clamp of the other"
+	expect_eq "$(sed -n 's/sndbuf //p' "$TEST_DIR/client-7502.log" | uniq)" $((2 * $(sysctl -n net.core.wmem_max))) \
+		"send buffer of the other, withheld and honoured"
 }
 
 # A policy that only observes from now on gives such a buffer back, and a stop after that leaves it alone.
@@ -141,7 +143,7 @@ test_a_lifted_request_is_honoured_again() {
 fixed_before() { # PORT STEP...
 	outsider server-$1 b tcp4 listen ${ADDR[b]} "$1" accept send 6000000 until stopped
 	application client-$1 a tcp4 set rcvbuf 40000 set sndbuf 50000 say made until started \
-		connect ${ADDR[b]} "$@" receive 6000000 say received get rcvbuf,sndbuf \
+		connect ${ADDR[b]} "$1" receive 6000000 "${@:2}" say received get rcvbuf,sndbuf \
 		until stopped get rcvbuf,sndbuf,clamp
 	wait_printed client-$1 made
 }
