@@ -28,7 +28,7 @@ struct probe_report {
 	unsigned long long file_bytes; /* the answer to file_bytes 0 */
 	int refused;		       /* the server takes no more connections: 429, 503 */
 	char redirect[1024]; /* URL of the file, in place of the destination; "": it is there */
-	int busy;	     /* of iperf3: it may not have ended the test before */
+	int busy;	     /* the server may not have ended the probe before */
 	char congestion_control[16];
 };
 

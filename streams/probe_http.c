@@ -145,6 +145,7 @@ static int judge_range(const struct probe_run *run, unsigned int status, unsigne
 		snprintf(error, size, "the server answers with status %u", status);
 	} else if (code && !(code == TIMED_OUT && status == 206 && run->streams)) {
 		snprintf(error, size, "curl: %s", *message ? message : "failed");
+		ret->busy = !status;
 	} else {
 		return 0;
 	}

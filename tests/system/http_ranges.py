@@ -3,7 +3,7 @@
 """http_ranges.py ADDRESS PORT BYTES [MODE]: serves zeroes, also ranges of them.
 
 MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), close (the
-same, without an answer), stop (closes in the middle of an answer), silent (accepts, and never answers),
+same, without an answer, and so is the next connection), stop (closes in the middle of an answer), silent (accepts, and never answers),
 auth (403 unless user "user", password "S3cret"), or a URL to which it redirects.
 
 A line is printed for each answer: how many are being sent.
@@ -22,6 +22,7 @@ DATA = memoryview(mmap.mmap(-1, SIZE, flags=mmap.MAP_PRIVATE))  # takes no memor
 PIECE = 256 << 10
 SO_MAX_PACING_RATE = 47
 busy = 0
+late = False
 lock = threading.Lock()
 
 
@@ -29,7 +30,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        global busy
+        global busy, late
         if MODE in ("limit", "close"):  # 10 Mbit/s each
             self.connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 1250000)
         if MODE == "silent":
@@ -50,7 +51,8 @@ class Handler(BaseHTTPRequestHandler):
         try:
             if MODE == "429" or (MODE == "limit" and busy > 2):
                 self.send_error(int(MODE) if MODE == "429" else 503)
-            elif MODE == "close" and busy > 2:
+            elif MODE == "close" and (busy > 2 or late):
+                late = busy > 2
                 self.close_connection = True
             else:
                 self.serve()
