@@ -203,11 +203,11 @@ static int check_cgroup(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		 "tcptuned.cgroup: %s was removed; no new connection is tuned until there is one "
 		 "of that name, and tcptuned is started again",
 		 d->cgroup_path);
+	if (!d->shared->trouble.unapplied[0]) /* a reload clears it, but does not attach */
+		memcpy(d->shared->trouble.unapplied, text, sizeof(text));
 	if (!d->cgroup_removed)
 		log_error("%s", text);
 	d->cgroup_removed = true;
-	if (!d->shared->trouble.unapplied[0]) /* a reload clears it, but does not attach */
-		memcpy(d->shared->trouble.unapplied, text, sizeof(text));
 	return 0;
 }
 

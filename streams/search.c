@@ -207,11 +207,12 @@ static int has_ended(const struct tcptuned_streams *t, const struct process_sums
 static void sample(struct tcptuned_streams *t)
 {
 	struct samples *s = &t->samples;
-	double at_s = now_s();
 	struct process_sums sums;
 	__typeof__(&s->recent[0]) recent = &s->recent[s->rtts % PEAK_SAMPLES];
+	double at_s;
 
 	s->err = process_read(&s->reader, t->child.pid, &sums);
+	at_s = now_s(); /* finding the sockets takes longer than reading them */
 	if (s->err)
 		return;
 	s->ended |= has_ended(t, &sums);
@@ -577,6 +578,7 @@ static int take_report(struct tcptuned_streams *t)
 		/* Refused, by a reset for example, if one connection succeeds again. */
 		r->end = TCPTUNED_STREAMS_END_REFUSED;
 		t->checks = 1;
+		t->repeats = 0;
 		return go_on(t, 1);
 	}
 	if (err || report.refused)
@@ -598,7 +600,8 @@ static int check_bounds(struct tcptuned_streams *t)
 {
 	double elapsed_s = now_s() - t->probe_began_s, silence_s = max_silence_s(t);
 
-	if (!t->samples.data_s && elapsed_s > silence_s && !t->samples.err)
+	/* The first question, for the file's size, has a limit of its own. */
+	if (t->run.streams && !t->samples.data_s && elapsed_s > silence_s && !t->samples.err)
 		return end_with(t, -ETIMEDOUT, "the server is silent: no data within %.0f seconds",
 				silence_s);
 	if (elapsed_s > probe_seconds(t) + silence_s + GRACE_S)
