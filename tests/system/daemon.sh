@@ -108,7 +108,13 @@ stop_all() { # NAME...
 idle_stream() { # NAME PORT BYTES [MESSAGES OPTION...]
 	stream "$1" "$2" --count 2 --bytes "$3" --interval 280000 "${@:4}"
 	wait_until arrived "$2" "$3"
+	wait_until all_read "$2"
 	sleep 0.3 # the last ACKs
+}
+
+all_read() { # PORT
+	! in_host "${RECEIVER-b}" ss -tnOH "sport = :$1" | awk '$1 == "ESTAB" { print $2 }' | grep -qvx 0 &&
+		! in_host "${SENDER-a}" ss -tnOH "dport = :$1" | awk '{ print $3 }' | grep -qvx 0
 }
 
 received() { # PORT; bytes at host b
@@ -199,12 +205,16 @@ worker() {
 	pgrep -n -P "$(pid_of tcptuned)" -x tcptuned-worker
 }
 
-# The kernel kills the process that serves, which may still be asked for a moment.
+# The kernel kills the processes that serve, which may still be asked for a moment.
 tcptuned_kill() {
-	local pid
-	pid=$(worker) || :
+	local pid pids
+	kill -STOP "$(pid_of tcptuned)" # or it might start another one
+	wait_until grep -q '^State:.[TZ]' "/proc/$(pid_of tcptuned)/status"
+	pids=$(pgrep -P "$(pid_of tcptuned)") || :
 	stop tcptuned KILL 2>/dev/null || :
-	[ -z "$pid" ] || wait_until has_gone "$pid"
+	for pid in $pids; do
+		wait_until has_gone "$pid"
+	done
 }
 
 has_gone() { # PROCESS

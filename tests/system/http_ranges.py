@@ -47,12 +47,13 @@ class Handler(BaseHTTPRequestHandler):
             return
         with lock:
             busy += 1
-            print(busy, flush=True)
+            number = busy
+            print(number, flush=True)
         try:
-            if MODE == "429" or (MODE == "limit" and busy > 2):
+            if MODE == "429" or (MODE == "limit" and number > 2):
                 self.send_error(int(MODE) if MODE == "429" else 503)
-            elif MODE == "close" and (busy > 2 or late):
-                late = busy > 2
+            elif MODE == "close" and (number > 2 or late):
+                late = number > 2
                 self.close_connection = True
             else:
                 self.serve()

@@ -150,6 +150,7 @@ def watch(device):
     while signal.SIGTERM not in signals:
         time.sleep(0.02)  # the buffer holds more than that
         if signal.SIGUSR1 in signals:
+            read_all(capture)  # what came before
             signals.clear()
             counts.update(dict.fromkeys(COUNTS[1:], 0))
             for direction in directions.values():

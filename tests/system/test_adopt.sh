@@ -222,9 +222,10 @@ test_unmanaged_connections_do_not_change() {
 	background some in_group in_host a "${keep_alive[@]}" pairs 10
 	application listener a tcp4 set rcvbuf 20000 set sndbuf 30000 listen 127.0.0.9 7301 accept
 	wait_printed some open
-	application server a tcp4 listen 127.0.0.1 7302 accept until over
+	application server a tcp4 listen 127.0.0.1 7302 accept say accepted until over
 	application client a tcp4 connect 127.0.0.1 7302 set rcvbuf 65536 say fixed until over
 	wait_printed client fixed
+	wait_printed server accepted
 	before=$(as_ss_says)
 	tcptuned_start --set=policy.mode=off
 	expect_as_before "with mode = off"

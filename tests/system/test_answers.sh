@@ -63,6 +63,7 @@ test_table_of_answers() {
 	configure '[policy capped]\nremote_port = 7006\nreceive_window_max = 128K\n[policy here]\nlocal_port = 7006\nreceive_window_max = 128K\n'
 	tuned_path "--config=$TEST_DIR/my.conf --set=policy.congestion_control=keep --set=metrics.flows=30" --rate 100mbit --delay 100ms
 	in_host a sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
+	in_host a ip route add "${ADDR[b]}/32" dev tun0 initcwnd 200 # a link that stands still is no small cwnd
 	lock_cwnd
 	situation small-send-buffer 7001 send_buffer sender "" "receive $all" "set sndbuf 8192" "trickle 2000 0"
 	situation slow-writer 7002 application sender "" "receive $all" "" "trickle 12500 50"

@@ -19,9 +19,8 @@ test_cc_compared_by_policy() {
 	link a b --rate 100mbit --delay 5ms
 	stream policy 7101 --duration 280 --verify
 	stream own 7102 --duration 280 --verify --congestion stcp
-	sleep 1
-	expect_eq "$(congestion_of a "dport = :7101")" hstcp "the policy's"
-	expect_eq "$(congestion_of a "dport = :7102")" stcp "the application's"
+	wait_output = hstcp congestion_of a "dport = :7101" # the policy's
+	wait_output = stcp congestion_of a "dport = :7102" # the application's
 	tcptuned_stop
 	unregister
 	expect_eq "$(congestion_of a "dport = :7101")" reno "the policy's, afterwards"

@@ -19,7 +19,7 @@ test_no_memory_for_records() {
 	listener receiver "in_group in_host b" --listen ${ADDR[b]} --rcvbuf 64KiB --count 8 --verify
 	expect_eq "$(overridden SO_RCVBUF)" 1 "requests intercepted, of the listener"
 	in_host b sysctl -qw net.core.optmem_max=64
-	in_host a timeout 15 "$TEST_BUILD/messages" --connect ${ADDR[b]} --count 8 --verify \
+	in_host a timeout 120 "$TEST_BUILD/messages" --connect ${ADDR[b]} --count 8 --verify \
 		>"$TEST_DIR/transfer.json" || fail "not accepted: exit code $?"
 	wait "$(pid_of receiver)"
 	expect_verified
@@ -53,15 +53,16 @@ test_no_room_for_events() {
 
 # The daemon finds a namespace by its processes, too, so they have to be gone.
 delete_meanwhile() { # NAME...
-	local name end
+	local name
 	wait_printed holder waits
-	for name; do
-		for end in server client; do
-			kill -KILL "$(pid_of "$name-$end")"
-			wait_until has_ended "$name-$end"
-		done
-		ip netns delete "$(lib_netns "$name")"
+	for name; do # all at once: the daemon visits namespaces for ten seconds at most
+		kill -KILL "$(pid_of "$name-server")" "$(pid_of "$name-client")"
 	done
+	for name; do
+		wait_until has_ended "$name-server"
+		wait_until has_ended "$name-client"
+	done
+	printf "netns delete $TEST_PREFIX-%s\n" "$@" | ip -batch -
 	echo "$# are gone"
 	kill -KILL "$(pid_of holder)"
 	sleep 20

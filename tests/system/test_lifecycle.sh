@@ -9,8 +9,8 @@ traffic() {
 	CONGESTION=reno host a b
 	link a b --rate 100mbit --delay 5ms
 	watch
-	stream four 7101 --duration 80 --verify --rcvbuf 64KiB --sndbuf 64KiB
-	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration 80 --verify --streams 2
+	stream four 7101 --duration 280 --verify --rcvbuf 64KiB --sndbuf 64KiB
+	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --duration 280 --verify --streams 2
 	wait_output = 3 eval 'in_host b ss -Htn state established "( sport = :7101 or sport = :7102 )" | wc -l'
 	sleep 1
 }
@@ -315,7 +315,8 @@ replaced_by() { # BUILD LOGGED
 	rm -f "$TEST_DIR/end"
 	in_host by-bitcp sysctl -qw net.ipv4.tcp_congestion_control=bitcp
 	old=$(id_of map_bitcp)
-	background chooser "${sockets[@]}" choose bitcp end
+	background chooser "${sockets[@]}" say ready choose bitcp end
+	wait_printed chooser ready
 	TEST_BUILD=$1 tcptuned_start $bitcp
 	in_log "$2"
 	finish end chooser

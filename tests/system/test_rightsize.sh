@@ -126,8 +126,8 @@ test_right_edge() {
 	local four six
 	sized_path --rate 100mbit --delay 5ms --queue 4MB
 	watch
-	stream four 7101 --congestion cubic --duration 280 --verify
-	TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 280 --verify --streams 2
+	SENDER_PREFIX= stream four 7101 --congestion cubic --duration 280 --verify # its window would end the queue
+	SENDER_PREFIX= TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 280 --verify --streams 2
 	# The window holds back the sender to an application that reads a tenth of what could arrive.
 	stream slow 7103 --congestion cubic --duration 280 --bytes 500kB --read-rate 5000000 --verify
 	wait_output -ge 2 counter tcptuned_rightsize_tests_total '{direction="receive"}'
@@ -215,7 +215,7 @@ test_buffers_within_a_host_are_the_kernels() {
 	receive=$(in_host a sysctl -n net.ipv4.tcp_rmem | cut -f 3)
 	tcptuned_start --set=policy.congestion_control=keep
 	TRANSFER_ADDR=127.0.0.1 RECEIVER=a stream within 7101 --duration 280 --congestion cubic
-	sleep 2
+	wait_output -ge 500000000 flow_to 7101 .bytes_acked
 	expect_ge "$(in_host a sysctl -n net.ipv4.tcp_rmem | cut -f 3)" $((2 * receive - 1)) "raised maximum"
 	expect_le "$(ss_of a "dport = :7101" ",tb([0-9]+)")" "$(in_host a sysctl -n net.ipv4.tcp_wmem | cut -f 3)" \
 		"send buffer"

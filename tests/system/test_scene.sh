@@ -33,7 +33,7 @@ scene_with() { # DEFAULT EXPECTED
 	host a b
 	sed 's/ = /=/' <<<"$was" | xargs -d '\n' sysctl -qw
 	link a b --rate 100mbit --delay 25ms --queue 1bdp
-	scene_iperf 1
+	scene_iperf 5
 	wait_until received 5201
 	expect_le "$(ss_of b "sport = :5201" ',rb([0-9]+)')" 131072 "receive buffer before"
 	scene_iperf_end
@@ -52,7 +52,7 @@ scene_with() { # DEFAULT EXPECTED
 
 # alone: only the first network namespace may choose cubic
 test_scene_where_cubic_is_the_default() {
-	scene_with cubic 'cubic|bitcp'
+	scene_with cubic 'cubic|cubic_resume|bitcp'
 }
 
 # alone: only the first network namespace may choose bbr
