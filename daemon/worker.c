@@ -149,9 +149,11 @@ static void retire(void)
 		tcptuned_http_retire(the_worker.http);
 }
 
-/* What the keeper asks for by itself. */
-static void obey(const struct message *m)
+/* What the keeper asks for by itself. @fd: what came along. */
+static void obey(const struct message *m, int *fd)
 {
+	if (m->what == MESSAGE_LISTENER && *fd >= 0)
+		tcptuned_control_take_over(the_worker.control, tcptuned_take_fd(fd), &m->filter);
 	if (m->what == MESSAGE_RETIRE)
 		retire();
 	if (m->what == MESSAGE_SAVE)
@@ -169,15 +171,15 @@ static int ask(const struct call *call, struct message *ret, void (*visit)(void 
 	int error = send_with(the_worker.fd, call, sizeof(*call), -1);
 
 	do {
-		_cleanup_close_ int iterator = -1;
+		_cleanup_close_ int fd = -1;
 
-		error = error ?: receive_with(the_worker.fd, ret, sizeof(*ret), &iterator, 0);
+		error = error ?: receive_with(the_worker.fd, ret, sizeof(*ret), &fd, 0);
 		if (error)
 			return FAIL(&ret->err, -error, DAEMON, "the daemon ends: %s",
 				    strerror(-error));
-		if (ret->what == MESSAGE_ITERATOR && iterator >= 0 && visit)
-			visit(ctx, iterator);
-		obey(ret);
+		if (ret->what == MESSAGE_ITERATOR && fd >= 0 && visit)
+			visit(ctx, fd);
+		obey(ret, &fd);
 	} while (ret->what != MESSAGE_ANSWER);
 	return ret->error;
 }
@@ -250,15 +252,12 @@ static void renew_metrics(void)
 
 static int on_message(sd_event_source *source, int pair, uint32_t events, void *ctx)
 {
+	_cleanup_close_ int fd = -1;
 	struct message m;
-	int fd;
 
 	if (receive_with(pair, &m, sizeof(m), &fd, 0))
 		return sd_event_exit(the_worker.event, EXIT_SUCCESS); /* the keeper has ended */
-	if (m.what == MESSAGE_LISTENER && fd >= 0)
-		tcptuned_control_take_over(the_worker.control, tcptuned_take_fd(&fd), &m.filter);
-	tcptuned_closep(&fd);
-	obey(&m);
+	obey(&m, &fd);
 	return 0;
 }
 
@@ -593,6 +592,8 @@ static int fork_one(struct tcptuned_daemon *d, struct tcptuned_worker *w)
 		return -errno;
 	}
 	error = sd_event_add_io(d->event, &w->calls, w->fd, EPOLLIN, on_call, d);
+	if (error >= 0) /* its clients, which it has passed on, before its end */
+		error = sd_event_source_set_priority(w->calls, SD_EVENT_PRIORITY_IMPORTANT);
 	if (error < 0)
 		return error;
 	return sd_event_add_child(d->event, &w->end, w->pid, WEXITED | WSTOPPED, on_end, d);

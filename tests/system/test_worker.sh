@@ -47,8 +47,10 @@ test_worker_is_renewed() {
 	local pid client
 	host a
 	start_with "[policy]\n"
-	background before "${tcptunectl[@]}" events --json
-	wait_printed before listening
+	for client in before too; do
+		background $client "${tcptunectl[@]}" events --json
+		wait_printed $client listening
+	done
 	pid=$(worker)
 	reload "[policy]\nlong_path_segments = 5000\n" "long_path_segments: 4096 -> 5000"
 	wait_until is_another "$pid"
@@ -56,7 +58,7 @@ test_worker_is_renewed() {
 	wait_printed after listening
 	background pairs in_group in_host a "${keep_alive[@]}" pairs 50
 	wait_printed pairs open
-	for client in before after; do
+	for client in before too after; do
 		wait_output = 100 grep -c '"event":"managed"' "$TEST_DIR/$client.log"
 		stop $client INT || :
 	done
