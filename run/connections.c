@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,9 @@
 #include "util/array.h"
 #include "util/clock.h"
 
-#define ROUND_MIN_US 10000u
+#define ROUND_MIN_US	10000u
+#define CLOSINGS_MS	10
+#define CLOSINGS_MAX_US 1000000u
 
 /*
  * All states of a connection. The others are listeners, and TIME_WAIT, which is no socket any more.
@@ -180,6 +183,7 @@ static void on_closed(const struct diag_socket *s, void *context)
 	if (!c)
 		return;
 	update(c, s);
+	c->final = true;
 	if (!c->closed)
 		close_connection(all, c);
 }
@@ -231,6 +235,20 @@ void connections_read_closed(struct connections *all)
 {
 	if (all->closings >= 0)
 		diag_read_closed(all->closings, on_closed, all);
+}
+
+void connections_wait_closed(struct connections *all)
+{
+	uint64_t until_us = tcptuned_monotonic_us() + CLOSINGS_MAX_US;
+	const struct connection *late;
+
+	do {
+		poll(&(struct pollfd){.fd = all->closings, .events = POLLIN}, 1, CLOSINGS_MS);
+		connections_read_closed(all);
+		late = all->first;
+		while (late && (!late->closed || late->final))
+			late = late->next;
+	} while (late && all->closings >= 0 && tcptuned_monotonic_us() < until_us);
 }
 
 double connection_seconds(const struct connection *c)

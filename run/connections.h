@@ -30,7 +30,7 @@ struct connection {
 	uint64_t seen_us, last_us;
 	struct diag_socket socket; /* as it was last seen */
 	struct tree_socket owner;
-	bool closed;
+	bool closed, final; /* gone; what it had then is known */
 	/* The round that has not ended, and those before. */
 	uint64_t round_us, round_bytes, round_busy_us, limited_us[LIMITS];
 	enum limit limit; /* of the last round; 0: none has ended */
@@ -63,6 +63,9 @@ int connections_update(struct connections *all, struct connection *c);
 
 /* Read the final state of those that were destroyed. */
 void connections_read_closed(struct connections *all);
+
+/* Do so when the command has ended, and wait up to a second for those that are known to be gone. */
+void connections_wait_closed(struct connections *all);
 
 /* Forget those that were destroyed, but for the report if @reports. */
 void connections_forget_closed(struct connections *all, bool reports);

@@ -90,10 +90,10 @@ static int follow(int channel, int signals, pid_t watcher)
 	for (;;) {
 		if (poll(files, 2, -1) < 0)
 			continue;
-		if (files[0].revents)
+		if (!files[1].revents) { /* or the watcher may have ended, and gets no signal */
 			pass_on_signals(signals, watcher);
-		if (!files[1].revents)
 			continue;
+		}
 		if (!command_receive(channel, &message, &listener))
 			return follow_command(signals, command, listener);
 		if (message.kind == COMMAND_STARTED) {

@@ -21,7 +21,6 @@
 #define SCAN_MIN_US 20000u
 #define SCAN_MAX_US 30000000u
 #define WATCH_US    1000000u
-#define CLOSINGS_MS 10
 #define CLOSED_MAX  256u /* closed connections that remain in the list of those to look at */
 #define SCANS_FAST  20u	 /* the first scans follow at once, so that short connections are found */
 
@@ -77,9 +76,7 @@ static void report(struct watcher *w)
 	for (struct connection *c = w->connections.first; c; c = c->next)
 		if (!c->closed)
 			connections_update(&w->connections, c);
-	/* The kernel reports their ends later than that of the command. */
-	poll(&(struct pollfd){.fd = w->connections.closings, .events = POLLIN}, 1, CLOSINGS_MS);
-	connections_read_closed(&w->connections);
+	connections_wait_closed(&w->connections);
 	report_connections(w->out, &w->connections, w->options->json, false);
 }
 
