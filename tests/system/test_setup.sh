@@ -84,7 +84,7 @@ test_setup_again_and_uninstall_without_systemd() {
 	setup start
 	second=$(</run/tcptuned/lock)
 	expect_match "$(<"$TEST_DIR/said")" "upgrading the tcptuned that runs, process $first" "said"
-	! kill -0 "$first" || fail "the first one still runs"
+	wait_until has_gone "$first"
 	expect_eq "$(metric tcptuned_taken_over)" 1 "taken over by the second"
 	# A configuration with which no daemon would start leaves the second one running.
 	printf '[control]\ngroup = nobodys\n' >"$TEST_DIR/none.conf"
