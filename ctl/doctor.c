@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl doctor: what is wrong with tcptuned on this host, and what to do. */
+#include "doctor.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -170,14 +172,14 @@ static json_t *look_at_host(void)
 	return host;
 }
 
-static void judge_daemon(json_t *report, const struct ctl *ctl, const json_t *request)
+static void judge_daemon(json_t *report, const char *socket)
 {
+	json_auto_t *request = json_pack("{s:s}", "command", "status");
 	json_auto_t *list = json_pack("{s:s}", "command", "policies");
 	json_auto_t *status = NULL, *policies = NULL;
 	struct tcptuned_error err;
 
-	if (ctl_query(ctl->socket, request, &status, &err) ||
-	    ctl_query(ctl->socket, list, &policies, &err)) {
+	if (ctl_query(socket, request, &status, &err) || ctl_query(socket, list, &policies, &err)) {
 		add_finding(report, "daemon", FAILED, err.text);
 		return;
 	}
@@ -191,15 +193,23 @@ static void judge_daemon(json_t *report, const struct ctl *ctl, const json_t *re
 		   ARRAY_SIZE(policy_findings));
 }
 
+json_t *ctl_doctor_examine(const char *socket)
+{
+	json_auto_t *host = look_at_host();
+	json_t *report = json_array();
+
+	judge(report, host, host_findings, ARRAY_SIZE(host_findings));
+	judge_daemon(report, socket);
+	return report;
+}
+
 static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
-	json_auto_t *report = json_array(), *host = look_at_host(), *answer;
+	json_auto_t *report = ctl_doctor_examine(ctl->socket), *answer;
 	json_t *finding;
 	int failed = 0;
 	size_t i;
 
-	judge(report, host, host_findings, ARRAY_SIZE(host_findings));
-	judge_daemon(report, ctl, request);
 	json_array_foreach (report, i, finding) {
 		failed += !strcmp(ctl_text(finding, "level"), levels[FAILED]);
 		if (!ctl->json)
@@ -222,6 +232,5 @@ const struct ctl_command ctl_doctor = {
 		"configuration, memory, sysctls and policies: one line for each, which says ok, warn "
 		"or fail, and what to do. The exit status is 0 unless one has failed.",
 	.options = options,
-	.request = "status",
 	.run = run,
 };
