@@ -17,8 +17,8 @@
 #include "util/version.h"
 
 static const struct ctl_command *const commands[] = {
-	&ctl_status, &ctl_top,	  &ctl_flows,	&ctl_explain, &ctl_policy, &ctl_paths,
-	&ctl_advise, &ctl_events, &ctl_streams, &ctl_trial,   &ctl_doctor, &ctl_detach,
+	&ctl_status, &ctl_top,	   &ctl_flows, &ctl_explain, &ctl_policy, &ctl_paths,  &ctl_advise,
+	&ctl_events, &ctl_streams, &ctl_trial, &ctl_doctor,  &ctl_report, &ctl_detach,
 };
 
 enum { SOCKET, VERSION, HELP };

@@ -46,7 +46,7 @@ struct ctl_command {
 };
 
 extern const struct ctl_command ctl_status, ctl_top, ctl_flows, ctl_explain, ctl_policy, ctl_paths,
-	ctl_advise, ctl_events, ctl_streams, ctl_trial, ctl_doctor, ctl_detach;
+	ctl_advise, ctl_events, ctl_streams, ctl_trial, ctl_doctor, ctl_report, ctl_detach;
 
 #define OPTION(...) .option = {__VA_ARGS__}
 #define CTL_JSON    "json", 'j', NULL /* the option --json, which most commands have */

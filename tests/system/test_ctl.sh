@@ -441,6 +441,44 @@ test_doctor() {
 	expect_match "$({ ctl doctor 2>&1 >/dev/null || echo "status $?"; } | tr '\n' " ")" "1 of [0-9]+ checks failed.*status 40" "exit status"
 }
 
+# Prints a value of the last report, where $b and $b6 are the addresses of the end that listens.
+of_report() { # JQ_FILTER
+	jq -cr 'def address($port): first(.flows.flows[].local | select(endswith($port)) | rtrimstr($port));
+		address(":7101") as $b | address(":7102") as $b6 | ($b | split("-")[1]) as $network | '"$1" "$TEST_DIR/report"
+}
+
+# Of the connections that end: events, and the memory of their path.
+report_has_more() {
+	ctl report >"$TEST_DIR/report"
+	of_report 'any(.events[]; .event == "closed" and .local == "\($b):7103") and
+		any(.paths.paths[].prefix; startswith("v4-\($network)-") and endswith("/24"))' | grep true
+}
+
+transfer_again_and_again() {
+	while in_group in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --port 7103 --count 1; do :; done
+}
+
+# Connections, their path, policy and events are matched by tokens; no address of them is left.
+test_report() {
+	ctl report >"$TEST_DIR/report"
+	expect_match "$(jq -r .flows.error "$TEST_DIR/report")" "^no tcptuned runs" "without a daemon"
+	expect_eq "$(jq -cr '[.findings[] | select(.check == ("kernel", "daemon")).level]' "$TEST_DIR/report")" '["ok","fail"]' \
+		"what doctor finds then"
+	configured_path "[policy near]\ndestination = 10.99.0.0/30, fd99::/32\n" --rate 100mbit --delay 5ms
+	idle_stream one 7101 1MB
+	TRANSFER_ADDR=${ADDR6[b]} idle_stream six 7102 1MB
+	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --port 7103
+	background again transfer_again_and_again
+	wait_until report_has_more
+	! grep -E '10\.99\.|fd99' "$TEST_DIR/report" || fail "addresses are left"
+	expect_match "$(of_report '$b, $b6' | xargs)" '^(v4-[0-9a-f]{8}-[0-9a-f]{8}) \[v6-[0-9a-f]{8}-[0-9a-f]{8}\]$' "tokens"
+	expect_eq "$(of_report '.flows.flows | map(select(.remote == "\($b):7101").policy)')" '["near"]' "from its peer"
+	expect_match "$(of_report '.policies.policies | map(.rule | select(contains("v4-\($network)-")))')" \
+		'^\["destination v4-[^ ]*/30, v6-[^ ]*/32"\]' "the rule of its policy"
+	expect_eq "$(of_report '[.status.pid, .trial.trials, .sysctls["net.ipv4.tcp_sack"]]')" \
+		"[$(pid_of tcptuned),[],\"1\"]" "status, trial, sysctls"
+}
+
 test_killed_and_detached() {
 	keep_host_state
 	host a

@@ -9,6 +9,7 @@
 #include "explain.h"
 #include "flows/words.h"
 #include "format.h"
+#include "report.h"
 #include "rpc/events.h"
 #include "rpc/request.h"
 
@@ -452,4 +453,115 @@ TEST(the_same_ends_in_two_namespaces)
 	assert_contains(err.text,
 			"[::1]:1 - [::1]:2 in namespace 7, [::1]:1 - [::1]:2 in namespace 8; "
 			"name both ends, the local one first, and --netns");
+}
+
+/* Returns @text with tokens of @tokens in place of addresses, valid until the next call. */
+static const char *hide(const char *text, json_t *tokens)
+{
+	static char hidden[512];
+	json_t *value = json_string(text), *copy = ctl_report_hide_addresses(value, tokens);
+
+	snprintf(hidden, sizeof(hidden), "%s", json_string_value(copy));
+	json_decref(value);
+	json_decref(copy);
+	return hidden;
+}
+
+TEST(texts_with_hidden_addresses)
+{
+	/* a token in the second is "4" or "6" */
+	static const char *const rows[][2] = {
+		{"192.0.2.1:5201", "4:5201"},
+		{"[2001:db8::1]:80", "[6]:80"},
+		{"::ffff:192.0.2.1", "4"},
+		{"destination 10.0.0.0/8, 2001:DB8::/32, remote port 80",
+		 "destination 4/8, 6/32, remote port 80"},
+		{"192.0.2.1:1 - [2001:db8::2:1]:2, 192.0.2.1-198.51.100.7.", "4:1 - [6]:2, 4-4."},
+		{"/web192.0.2.1x.scope fe80::1%eth0", "/web4x.scope 6%eth0"},
+		{"1.2.3 at 12:34:56.789, 2026-11-26T12:34:56Z", NULL},
+		{"127.0.0.1:9817 [::1]:80 0.0.0.0/0 ::/0 [::]:22 ::ffff:127.0.0.1", NULL},
+		{"6.1.0-13-amd64, 0.2.0: (1:2) 0.001 a.b.c.d beef:cafe std:dead", NULL},
+	};
+	json_t *tokens = json("{}");
+
+	for_each_row (row, rows) {
+		const char *hidden = hide((*row)[0], tokens), *at = hidden;
+		char plain[512], *to = plain;
+
+		while (*at) {
+			unsigned int family, network, host;
+			int length = 0;
+
+			if (sscanf(at, "v%1u-%8x-%8x%n", &family, &network, &host, &length) == 3)
+				*to++ = (char)('0' + family);
+			else
+				*to++ = *at;
+			at += length ? length : 1;
+		}
+		*to = '\0';
+		assert_string_equal(plain, (*row)[1] ? (*row)[1] : (*row)[0]);
+	}
+}
+
+static void make_address(char ret[CTL_WORD])
+{
+	bool ipv4 = random() % 2;
+	unsigned char bytes[16];
+
+	for (int i = 0; i < 16; i++)
+		bytes[i] = random() % 3 ? (unsigned char)random() : 0;
+	bytes[ipv4 ? 12 : 0] = (unsigned char)(1 + random() % 126);
+	inet_ntop(ipv4 ? AF_INET : AF_INET6, bytes + (ipv4 ? 12 : 0), ret, CTL_WORD);
+}
+
+/* No address is left in values or names of members. Each has another token in each report. */
+TEST(no_address_is_left)
+{
+	json_t *tokens = json("{}"), *others = json("{}"), *addresses = json("{}");
+
+	for (int i = 0; i < 5000; i++) {
+		char address[CTL_WORD], token[CTL_WORD];
+		json_t *value, *hidden, *known, *expected;
+		char *text;
+
+		make_address(address);
+		snprintf(token, sizeof(token), "%s", hide(address, tokens));
+		assert_true(strcmp(token, hide(address, others)));
+		known = json_object_get(addresses, token);
+		assert_true(!known || !strcmp(json_string_value(known), address));
+		json_object_set_new(addresses, token, json_string(address));
+
+		value = json_pack("{s:[{s:s}, i, n], s:o}", address, "local", address, 7, "text",
+				  json_sprintf("of %s/24, [%s]:1", address, address));
+		hidden = ctl_report_hide_addresses(value, tokens);
+		text = json_dumps(hidden, 0);
+		assert_null(strstr(text, address));
+		expected = json_pack("{s:[{s:s}, i, n], s:o}", token, "local", token, 7, "text",
+				     json_sprintf("of %s/24, [%s]:1", token, token));
+		assert_true(json_equal(hidden, expected));
+		free(text);
+		json_decref(value);
+		json_decref(hidden);
+		json_decref(expected);
+	}
+}
+
+TEST(tokens_of_a_network)
+{
+	unsigned int network[4], host[4];
+	json_t *tokens = json("{}");
+
+	assert_int_equal(sscanf(hide("192.0.2.7 192.0.2.0/24 192.0.3.7 ::ffff:192.0.2.7", tokens),
+				"v4-%x-%x v4-%x-%x/24 v4-%x-%x v4-%x-%x", &network[0], &host[0],
+				&network[1], &host[1], &network[2], &host[2], &network[3],
+				&host[3]),
+			 8);
+	assert_true(network[0] == network[1] && network[0] == network[3] &&
+		    network[0] != network[2]);
+	assert_true(host[0] != host[1] && host[0] != host[2] && host[0] == host[3]);
+	assert_int_equal(sscanf(hide("2001:db8:1:2::7 2001:db8:1::/48", tokens),
+				"v6-%x-%x v6-%x-%x/48", &network[0], &host[0], &network[1],
+				&host[1]),
+			 4);
+	assert_true(network[0] == network[1] && host[0] != host[1]);
 }
