@@ -6,6 +6,7 @@ PREFIX     ?= /usr/local
 SBINDIR    ?= $(PREFIX)/sbin
 SYSCONFDIR ?= /etc
 UNITDIR    ?= $(if $(filter /usr,$(PREFIX)),/lib/systemd/system,/etc/systemd/system)
+ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
 DESTDIR    ?=
 BUILD      ?= build
 CC         ?= cc
@@ -156,6 +157,8 @@ install: all install-lib ## into PREFIX, below DESTDIR
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/lib/tcptuned $(BUILD)/tcptune-preload.so
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/tcptune-run.1
 	$(INSTALL_FILE) ctl/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl
+	$(INSTALL_FILE) ctl/completion.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tcptunectl.fish
+	$(INSTALL_FILE) ctl/completion.zsh $(DESTDIR)$(ZSHDIR)/_tcptunectl
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptunectl.8
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man5 $(BUILD)/man/tcptuned.conf.5
 	$(INSTALL) -d -m 755 $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf.d
@@ -181,7 +184,8 @@ uninstall: uninstall-lib ## stop it, and remove what was installed; the configur
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,tcptuned tcptunectl) $(addprefix $(DESTDIR)$(PREFIX)/,bin/tcptune-run share/man/man8/tcptuned.8 \
 		lib/tcptuned/tcptune-preload.so share/man/man1/tcptune-run.1 \
 		share/man/man8/tcptunectl.8 share/man/man5/tcptuned.conf.5 \
-		share/bash-completion/completions/tcptunectl) $(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
+		share/bash-completion/completions/tcptunectl share/fish/vendor_completions.d/tcptunectl.fish) \
+		$(DESTDIR)$(ZSHDIR)/_tcptunectl $(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
 	rmdir $(DESTDIR)$(PREFIX)/lib/tcptuned 2>/dev/null || :
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 

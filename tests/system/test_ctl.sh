@@ -263,26 +263,32 @@ test_wrong_arguments() {
 	expect_match "$(raw '{"command":"status"}')" '"pid":' "and it still answers"
 }
 
-# Expects what bash offers for the last word; the policies are made up.
+# Expects what bash offers for the last word.
 completes() { # WANTED WORD...
 	expect_eq "$(
 		. "$TEST_TOP/ctl/completion.bash"
-		tcptunectl() {
-			case $* in
-			"policy list") printf 'web: x\n  mode tune\nwide: y\n' ;;
-			*) "$TEST_BUILD/tcptunectl" "$@" ;;
-			esac
-		}
+		compopt() { :; } # which only works on a terminal
 		COMP_WORDS=(tcptunectl "${@:2}") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 		_tcptunectl
 		echo "${COMPREPLY[*]}"
 	)" "$1" "completion of: ${*:2}"
 }
 
+# Expects that a shell on a terminal makes WANTED, a pattern, of "tcptunectl TYPED" and a tab.
+completes_on_a_terminal() { # SHELL SETUP TYPED WANTED
+	TERM=dumb timeout 60 zsh -fc 'zmodload zsh/zpty
+		zpty -e shell $1
+		zpty -w shell "$2; PS1=ready\ "
+		zpty -r shell said "*ready *"
+		zpty -wn shell "tcptunectl $3"$'"'\t'"'
+		zpty -r shell said "*tcptunectl ${~4}*"' zsh "$@" || fail "$1 does not complete $3"
+}
+
 test_completion() {
+	local above=${TEST_CGROUP#"$(dirname "$TEST_CGROUP")"} share=$TEST_DIR/share socket=$TEST_DIR/run/control shell setup
+	local -x PATH=$TEST_BUILD:$PATH HOME=$TEST_DIR XDG_DATA_DIRS=$share
 	: >"$TEST_DIR/file.conf"
-	local above=${TEST_CGROUP#"$(dirname "$TEST_CGROUP")"}
-	completes "status" sta
+	completes "status streams" st
 	completes "policy paths" p
 	completes "--socket" --so
 	completes "$TEST_DIR/file.conf" --socket "$TEST_DIR/fi"
@@ -292,16 +298,37 @@ test_completion() {
 	completes "--port --policy" flows --po
 	completes "--netns" explain --n
 	completes "min-rtt mss" flows --sort m
-	completes "cwnd,min-rtt cwnd,mss" flows --columns = cwnd,m
-	completes "rtt,cwnd,rcvbuf-used" flows -o rtt,cwnd,rcvbuf-
-	completes "web wide" flows --policy w
-	completes "wide" policy disable wi
+	completes "cwnd,min-rtt, cwnd,mss," flows --columns = cwnd,m
+	completes "rtt,cwnd,rcvbuf-used," flows -o rtt,cwnd,rcvbuf-
 	completes "reno" flows --cc = ren
-	completes "$above/group" policy test 1.2.3.4 1.2.3.4 --cgroup "$above/gr"
+	completes "$above/group/" policy test 1.2.3.4 1.2.3.4 --cgroup "$above/gr"
 	completes "disable" policy --json d
 	completes "max-window" paths --sort m
 	completes "all" paths forget a
+	completes "forget" paths ""
+	completes "iperf3 http none" streams --probe =
 	completes "" flows --limit ""
+	start_with "[policy web]\nremote_port = 80\n[policy wide]\nremote_port = 81\n"
+	completes "web wide" --socket = "$socket" flows --policy w
+	completes "wide" -s "$socket" policy disable wi
+	completes "default" -s "$socket" trial d
+
+	install -D "$TEST_TOP/ctl/completion.bash" "$share/bash-completion/completions/tcptunectl"
+	install -D "$TEST_TOP/ctl/completion.fish" "$share/fish/vendor_completions.d/tcptunectl.fish"
+	install -D "$TEST_TOP/ctl/completion.zsh" "$share/zsh/site-functions/_tcptunectl"
+	fish_offers() { fish -c 'complete -C $argv' "tcptunectl $1" | tr '\t\n' '| '; }
+	expect_match "$(fish_offers '')" "^advise\|Print .*trial\|" "what fish offers"
+	expect_eq "$(fish_offers 'flows --po')" "--policy|Only those of this policy. --port|Only those with this port at either end. " fish
+	expect_eq "$(fish_offers 'flows --cc=ren')" "--cc=reno " fish
+	expect_eq "$(fish_offers "-s $socket policy disable wi")" "wide|remote port 81 " fish
+	for shell in "bash --norc" "zsh -f"; do
+		setup=". $TEST_TOP/ctl/completion.bash"
+		[ "$shell" = "bash --norc" ] || setup="fpath+=($share/zsh/site-functions); autoload -U compinit; compinit -uD"
+		completes_on_a_terminal "$shell" "$setup" "fl" "flows "
+		completes_on_a_terminal "$shell" "$setup" "flows --cc=ren" "flows --cc=reno "
+		completes_on_a_terminal "$shell" "$setup" "flows -o rtt,ms" "flows -o rtt,mss,"
+	done
+	completes_on_a_terminal "zsh -f" "$setup" "flows --po" "*--policy *-- Only those of this policy"
 }
 
 # Clients that send no request do not delay others, and are disconnected.
