@@ -6,7 +6,7 @@
 # starts /scene.
 
 guest_here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-guest_limit_s=${TCPTUNED_GUEST_LIMIT:-1800} # of this machine, which may be busy
+guest_limit_s=${TCPTUNED_GUEST_LIMIT:-3600} # of this machine, which may be busy
 guest_qemu=
 
 # bpftool may be a wrapper script that looks for the running kernel's own; the program is meant.

@@ -247,10 +247,11 @@ link_stats() { # A B [JQ_FILTER]
 lib_write_statistics() { # LINK
 	rm -f "$TEST_DIR/$1.json"
 	kill -USR1 "${LIB_PID[$1]}" 2>/dev/null || return 0
-	for _ in {1..50}; do
-		[ ! -s "$TEST_DIR/$1.json" ] || return 0
-		sleep 0.05
-	done
+	wait_until lib_written_or_ended "$1"
+}
+
+lib_written_or_ended() { # LINK
+	[ -s "$TEST_DIR/$1.json" ] || has_ended "$1"
 }
 
 # Returns linkem's exit code: 0, or 3 if the run was invalid.
