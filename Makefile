@@ -13,9 +13,12 @@ CC         ?= cc
 CLANG      ?= clang
 BPFTOOL    ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
-OBJCOPY    ?= objcopy
 INSTALL    ?= install
 CLANG_FORMAT ?= clang-format
+# Those of the compiler's target: make CC=aarch64-linux-gnu-gcc PKG_CONFIG=aarch64-linux-gnu-pkg-config
+AR          = $(shell $(CC) -print-prog-name=ar)
+LD          = $(shell $(CC) -print-prog-name=ld)
+OBJCOPY     = $(shell $(CC) -print-prog-name=objcopy)
 
 VERSION  := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
 # Of the commit: written by git archive, or asked of git.
@@ -30,7 +33,7 @@ SAME_PATHS = -ffile-prefix-map=$(CURDIR)=.
 HOSTFLAGS = $(WARN) $(SAME_PATHS) -Wmissing-prototypes -std=gnu11 -D_GNU_SOURCE -Iinclude -I. -Idaemon -Ictl -I$(BUILD)/skel -MMD -MP \
 	    -DTCPTUNED_VERSION='"$(VERSION)"'
 BPFFLAGS  = -O2 -g $(WARN) $(SAME_PATHS) -target bpf -mcpu=v3 -Iinclude -Ibpf -MMD -MP \
-	    -I/usr/include/$(shell $(CC) -print-multiarch)
+	    -I$(shell $(CC) -print-sysroot)/usr/include/$(shell $(CC) -print-multiarch)
 LIBS      = $(shell $(PKG_CONFIG) --libs libbpf libsystemd libmicrohttpd jansson sqlite3 libseccomp) -lelf -lz
 RUN_LIBS  = $(shell $(PKG_CONFIG) --libs libseccomp sqlite3) -lm
 LINK      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
