@@ -604,8 +604,11 @@ static void sleep_or_packet(struct link *l, uint64_t now_ns, uint64_t when_ns)
 
 static void spin_until(uint64_t when_ns)
 {
-	while (link_now_ns() < when_ns)
+	while (link_now_ns() < when_ns) {
+#ifdef __x86_64__
 		__builtin_ia32_pause();
+#endif
+	}
 }
 
 /* Rests until there is something to do; @got: the last round read packets. */
