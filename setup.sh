@@ -3,6 +3,7 @@
 #
 # setup.sh start	install what is missing from Debian's packages, build, install, start
 # setup.sh test		install what is missing, build, run all tests
+# setup.sh arm64	install what is missing, cross-build for arm64, try that in an emulator
 # setup.sh build	install the packages that building and "make demo" need, build; tcptuned is not
 #			installed or started
 # setup.sh COMMAND --list	print the packages that COMMAND needs, and do nothing
@@ -137,7 +138,8 @@ build) packages="$build_packages $demo_packages" ;;
 start) packages="$build_packages curl" ;;
 test) packages="$build_packages $demo_packages $test_packages $(grep -hv '^#' \
 	tests/systemd/packages tests/kernels/packages tests/debian/packages)" ;;
-*) die "say what to do: setup.sh start, setup.sh test or setup.sh build" ;;
+arm64) packages="$build_packages $(grep -hv '^#' tests/kernels/packages tests/arm64/packages)" ;;
+*) die "say what to do: setup.sh start, setup.sh test, setup.sh build or setup.sh arm64" ;;
 esac
 if [ "${2-}" = --list ]; then
 	echo $packages
@@ -157,5 +159,8 @@ start)
 	;;
 test)
 	exec tests/run # which builds, too, and turns warnings into errors
+	;;
+arm64)
+	exec tests/arm64/run
 	;;
 esac

@@ -8,17 +8,21 @@
 guest_here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 guest_limit_s=${TCPTUNED_GUEST_LIMIT:-3600} # of this machine, which may be busy
 guest_qemu=
+guest_arch=x86_64 guest_loader=/lib64/ld-linux-x86-64.so.2
+# With a Debian tree of arm64 (tests/arm64/run) guests are arm64, and have programs of the tree.
+guest_tree=${TCPTUNED_GUEST_TREE-}
+[ -z "$guest_tree" ] || guest_arch=aarch64 guest_loader=/lib/ld-linux-aarch64.so.1
 
 # bpftool may be a wrapper script that looks for the running kernel's own; the program is meant.
 guest_find_program() {
-	PATH=/usr/sbin:/sbin:/usr/bin:/bin command -v "$1"
+	PATH=$guest_tree/usr/sbin:$guest_tree/sbin:$guest_tree/usr/bin:$guest_tree/bin command -v "$1"
 }
 
 # Prints which program is missing here for a guest.
 guest_lacks() { # PROGRAM...
 	local program
-	for program in qemu-system-x86_64 busybox cpio depmod modprobe xz "$@"; do
-		[ -n "$(guest_find_program "$program")" ] && continue
+	for program in qemu-system-$guest_arch busybox cpio depmod modprobe xz "$@"; do
+		[ -n "$(guest_tree='' guest_find_program "$program")" ] && continue
 		echo "$program is not installed (see tests/kernels/packages)"
 		return
 	done
@@ -27,13 +31,13 @@ guest_lacks() { # PROGRAM...
 
 # Adds a program and the shared libraries that it needs, of this machine, or of a Debian tree.
 guest_add_program() { # ROOT PROGRAM [TREE]
-	local root=$1 program=$2 tree=${3-} library
+	local root=$1 program=$2 tree=${3-$guest_tree} library
 	install -D -m 755 "$(readlink -f "$program")" "$root/usr/bin/$(basename "$program")"
 	while read -r library; do
 		library=${library#"$tree"}
 		[ -e "$root$library" ] || install -D -m 755 "$(readlink -f "$tree$library")" "$root$library"
-	done < <("$tree/lib64/ld-linux-x86-64.so.2" --library-path "$tree/usr/lib/x86_64-linux-gnu" \
-		--list "$program" 2>/dev/null | grep -o '/[^ ]*')
+	done < <(${guest_tree:+qemu-aarch64} "$tree$guest_loader" \
+		--library-path "$tree/usr/lib/$guest_arch-linux-gnu" --list "$program" 2>/dev/null | grep -o '/[^ ]*')
 }
 
 # Makes a root with BusyBox and init.
@@ -76,17 +80,18 @@ guest_make_modules() { # KERNEL-ROOT RELEASE ROOT MODULE...
 # load of this machine. QEMU translates a program once only if it is always at the same address (norandmaps).
 guest_boot() { # RELEASE VMLINUZ INITRAMFS CONSOLE [QEMU_OPTION...]
 	local release=$1 vmlinuz=$2 initramfs=$3 console=$4 cpu=qemu64
-	local end=$((SECONDS + guest_limit_s))
+	local end=$((SECONDS + guest_limit_s)) machine=() tty=ttyS0
 	shift 4
 	# 6.12 crashes at times with QEMU 7.2's cmpxchg16b. Newer kernels need the instruction:
 	# kmalloc_nolock(), which socket storage is made with, fails without it.
 	case $release in
 	6.*) cpu=qemu64,-cx16 ;;
 	esac
-	qemu-system-x86_64 -cpu $cpu -accel tcg,thread=single -icount shift=0,sleep=off -smp 1 \
-		-m 2048 -nodefaults -display none -no-reboot -serial "file:$console" \
+	[ -z "$guest_tree" ] || cpu=cortex-a72 machine=(-machine virt) tty=ttyAMA0
+	qemu-system-$guest_arch "${machine[@]}" -cpu $cpu -accel tcg,thread=single \
+		-icount shift=0,sleep=off -smp 1 -m 2048 -nodefaults -display none -no-reboot -serial "file:$console" \
 		-kernel "$vmlinuz" -initrd "$initramfs" -append \
-		"console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc norandmaps" \
+		"console=$tty quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc norandmaps" \
 		"$@" </dev/null >"$console.qemu" 2>&1 &
 	guest_qemu=$!
 	while kill -0 "$guest_qemu" 2>/dev/null; do

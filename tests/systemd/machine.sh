@@ -52,12 +52,14 @@ machine_mirror() {
 }
 
 # Makes or finds the cached tree of a Debian release with some packages, and sets $debian_tree; returns 1 with $why
-# set. If two kinds of tests need it at the same time, one of them makes it, and the other one waits.
+# set. If two kinds of tests need it at the same time, one of them makes it, and the other one waits. With $debian_arch
+# it is a tree of another architecture, whose packages are unpacked and not configured.
+debian_arch=
 find_debian_tree() { # SUITE PACKAGE...
 	local suite=$1 lock
 	shift
 	# A tree made for another list of packages is not this tree.
-	debian_tree=$machine_cache/$suite-$(printf '%s\n' "$@" | cksum | cut -d' ' -f1)
+	debian_tree=$machine_cache/$suite${debian_arch:+-$debian_arch}-$(printf '%s\n' "$@" | cksum | cut -d' ' -f1)
 	mkdir -p "$machine_cache"
 	exec {lock}>"$debian_tree.lock"
 	flock $lock
@@ -75,16 +77,29 @@ make_debian_tree() { # SUITE PACKAGE...
 	[ -n "$mirror" ] || { why="no Debian mirror is known; set TCPTUNED_MIRROR"; return 1; }
 	rm -rf --one-file-system "$debian_tree.part"
 	# It mounts /proc there, and leaves that if it fails.
-	if ! unshare --mount debootstrap --variant=minbase --include="$(IFS=,; echo "$*")" "$suite" \
-			"$debian_tree.part" "$mirror" >"$debian_tree.log" 2>&1; then
+	if ! unshare --mount debootstrap ${debian_arch:+--download-only --arch="$debian_arch"} --variant=minbase \
+			--include="$(IFS=,; echo "$*")" "$suite" "$debian_tree.part" "$mirror" >"$debian_tree.log" 2>&1; then
 		rm -rf --one-file-system "$debian_tree.part"
 		why="debootstrap of $suite failed with $mirror (TCPTUNED_MIRROR names another), see $debian_tree.log"
 		return 1
 	fi
+	[ -z "$debian_arch" ] || unpack_debian_tree "$debian_tree.part" || { why="tar failed in $debian_tree.part"; return 1; }
 	rm -rf "$debian_tree.part/var/cache/apt/archives"
 	touch "$debian_tree.part/.complete"
 	mv "$debian_tree.part" "$debian_tree"
 }
+
+unpack_debian_tree() ( # ROOT
+	set -o pipefail
+	cd "$1" && mkdir -p usr/{bin,lib,sbin} && ln -s usr/{bin,lib,sbin} . || exit
+	for deb in var/cache/apt/archives/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink || exit
+	done
+	# Linkers and tests follow links from outside.
+	find usr -type l -lname '/*' -printf '%l %p\n' | while read -r target link; do
+		ln -srf "$PWD$target" "$link"
+	done
+)
 
 # The tree from which a machine boots. Debian 13 has another name for one of the packages.
 machine_tree() { # [SUITE]
