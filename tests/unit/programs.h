@@ -7,6 +7,7 @@
 #define TCPTUNED_TEST_PROGRAMS_H
 
 #define preserve_access_index
+#define __builtin_preserve_access_index(field) (field)
 #include <linux/types.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
