@@ -92,7 +92,7 @@ static void print_token(FILE *out, json_t *tokens, const struct tcptuned_prefix 
 {
 	struct tcptuned_prefix path = *address;
 
-	tcptuned_prefix_mask(path.address, path.ipv4 ? 96 + PATH_IPV4_PREFIX : PATH_IPV6_PREFIX);
+	tcptuned_prefix_of_path(&path);
 	fprintf(out, "v%d-%08x-%08x", path.ipv4 ? 4 : 6, find_token(tokens, path.address),
 		find_token(tokens, address->address));
 }

@@ -45,6 +45,12 @@ void tcptuned_prefix_mask(uint8_t address[16], unsigned int length)
 		address[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
 }
 
+void tcptuned_prefix_of_path(struct tcptuned_prefix *prefix)
+{
+	prefix->length = prefix->ipv4 ? IPV4_OFFSET + PATH_IPV4_PREFIX : PATH_IPV6_PREFIX;
+	tcptuned_prefix_mask(prefix->address, prefix->length);
+}
+
 /* Returns NULL, or why it is no prefix. @ret_host_bits: there were bits beyond its length. */
 static const char *parse(const char *text, size_t length, struct tcptuned_prefix *ret,
 			 bool *ret_host_bits)

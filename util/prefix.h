@@ -32,6 +32,9 @@ int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret);
 /* Clear the bits behind the first @length. */
 void tcptuned_prefix_mask(uint8_t address[16], unsigned int length);
 
+/* Make it the prefix in which the path memory has its address. */
+void tcptuned_prefix_of_path(struct tcptuned_prefix *prefix);
+
 /*
  * Write the address at @from, of AF_INET or AF_INET6, to the 16 bytes at @to, IPv4 as
  * ::ffff:a.b.c.d.

@@ -29,8 +29,7 @@ static void find_prefix(const struct tcptuned_request *request, struct tcptuned_
 {
 	struct tcptuned_prefix prefix = request->filter.address;
 
-	prefix.length = prefix.ipv4 ? 128 - 32 + PATH_IPV4_PREFIX : PATH_IPV6_PREFIX;
-	tcptuned_prefix_mask(prefix.address, prefix.length);
+	tcptuned_prefix_of_path(&prefix);
 	tcptuned_prefix_path_key(&prefix, ret);
 	ret->netns_cookie = request->netns_cookie;
 }
