@@ -16,6 +16,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/prefix.h"
+#include "util/sysctl.h"
 #include "util/version.h"
 
 #define EVENTS_MAX 1000
@@ -173,17 +174,10 @@ static json_t *collect_events(FILE *stream)
 
 static void add_sysctl(json_t *values, const char *name)
 {
-	_cleanup_fclose_ FILE *file = NULL;
-	char path[128], value[256];
+	char value[256];
 
-	snprintf(path, sizeof(path), "/proc/sys/%s", name);
-	for (char *dot = path; (dot = strchr(dot, '.'));)
-		*dot = '/';
-	file = fopen(path, "re");
-	if (!file || !fgets(value, sizeof(value), file))
-		return;
-	value[strcspn(value, "\n")] = '\0';
-	json_object_set_new(values, name, json_string(value));
+	if (!tcptuned_sysctl_read(name, value, sizeof(value)))
+		json_object_set_new(values, name, json_string(value));
 }
 
 static json_t *describe_host(void)

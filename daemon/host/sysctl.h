@@ -17,14 +17,10 @@
 
 #include <tcptuned/abi/meta.h>
 
+#include "util/sysctl.h"
+
 /* The name as in sysctl(8): "net.ipv4.tcp_rmem". */
 const char *tcptuned_sysctl_name(enum tcptuned_sysctl which);
-
-/* Read any sysctl, with one space between numbers. Returns 0; -EOVERFLOW: @value is too small. */
-int tcptuned_sysctl_read(const char *name, char *value, int size);
-
-/* Field @index (from 0) of a sysctl of numbers, such as net.ipv4.tcp_mem; 0 if unreadable. */
-uint64_t tcptuned_sysctl_number(const char *name, int index);
 
 /*
  * Set @which in this network namespace, unless an administrator's value is kept. Returns 0 or
