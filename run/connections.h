@@ -64,7 +64,10 @@ int connections_update(struct connections *all, struct connection *c);
 /* Read the final state of those that were destroyed. */
 void connections_read_closed(struct connections *all);
 
-/* Do so when the command has ended, and wait up to a second for those that are known to be gone. */
+/*
+ * Do so when the command has ended. The kernel reports ends later: those of connections that are
+ * known to be gone are waited for, a second at most.
+ */
 void connections_wait_closed(struct connections *all);
 
 /* Forget those that were destroyed, but for the report if @reports. */

@@ -31,7 +31,7 @@ enum tcptuned_flow_flags {
 	TCPTUNED_F_POLICY_CHOSEN = 1 << 22, /* by connect(), before the connection is established */
 	TCPTUNED_F_CC_RESTORED = 1 << 23, /* tcptuned has restored the default congestion control */
 	TCPTUNED_F_SLOW_SEED = 1 << 24,	  /* the path is remembered as slow */
-	TCPTUNED_F_RCV_LOCKED = 1 << 25,  /* SOCK_RCVBUF_LOCK comes from tcptuned */
+	TCPTUNED_F_RCV_LOCKED = 1 << 25,  /* buffer or lock is not the application's */
 	TCPTUNED_F_SND_LOCKED = 1 << 26,
 	TCPTUNED_F_RCV_MEMORY_SHORT = 1 << 27, /* last refused because of tcp_mem or the memcg */
 	TCPTUNED_F_SND_MEMORY_SHORT = 1 << 28,
