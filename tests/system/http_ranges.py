@@ -3,8 +3,9 @@
 """http_ranges.py ADDRESS PORT BYTES [MODE]: serves zeroes, also ranges of them.
 
 MODE: whole (no ranges), 429 (always), limit (paced, and 503 beyond two connections at a time), close (the
-same, without an answer, and so is the next connection), stop (closes in the middle of an answer), silent (accepts, and never answers),
-auth (403 unless user "user", password "S3cret"), or a URL to which it redirects.
+same, without an answer, which the next connection does not get either), stop (closes in the middle of an
+answer), silent (accepts, and never answers), auth (403 unless user "user", password "S3cret"), or a URL to
+which it redirects.
 
 A line is printed for each answer: how many are being sent.
 """
