@@ -495,6 +495,7 @@ test_report() {
 	idle_stream one 7101 1MB
 	TRANSFER_ADDR=${ADDR6[b]} idle_stream six 7102 1MB
 	background receiver in_group in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" --port 7103
+	wait_printed receiver listening
 	background again transfer_again_and_again
 	wait_until report_has_more
 	! grep -E '10\.99\.|fd99' "$TEST_DIR/report" || fail "addresses are left"
