@@ -23,10 +23,11 @@ static void reject(struct tcptuned_daemon *d, const struct tcptuned_error *why)
 	log_error("%s", why->text);
 	log_error("the configuration before it stays in force");
 	snprintf(d->shared->trouble.rejected, sizeof(d->shared->trouble.rejected), "%s", why->text);
+	d->shared->reloads[false]++;
 }
 
 /* Put @new into force, or change nothing. Differences are logged once they are in force. */
-static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_config *new)
+static void replace_configuration(struct tcptuned_daemon *d, struct tcptuned_config *new)
 {
 	struct tcptuned_config before = *d->config;
 	struct tcptuned_config written = *new; /* with the keys that only a start can change */
@@ -35,25 +36,24 @@ static bool replace_configuration(struct tcptuned_daemon *d, struct tcptuned_con
 	tcptuned_config_keep_fixed(new, &before);
 	*d->config = *new;
 	if (!tcptuned_apply(d, &err)) {
+		d->shared->trouble.rejected[0] = '\0';
+		d->shared->reloads[true]++;
 		if (!tcptuned_config_diff(&before, &written, log_difference, NULL))
 			log_info("reloaded: nothing differs");
 		tcptuned_config_free(&before);
 		tcptuned_log_set_level(new->log_level);
-		d->shared->trouble.rejected[0] = '\0';
-		return true;
+		return;
 	}
 	reject(d, &err);
 	tcptuned_config_free(new);
 	*d->config = before;
 	tcptuned_apply_again(d);
-	return false;
 }
 
 void tcptuned_reload(struct tcptuned_daemon *d)
 {
 	struct tcptuned_error err = {0};
 	struct tcptuned_config new = {0};
-	bool replaced = false;
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   (unsigned long long)tcptuned_monotonic_ns() / 1000);
@@ -64,9 +64,8 @@ void tcptuned_reload(struct tcptuned_daemon *d)
 		reject(d, &err);
 		tcptuned_config_free(&new);
 	} else {
-		replaced = replace_configuration(d, &new);
+		replace_configuration(d, &new);
 	}
-	d->shared->reloads[replaced]++;
 	tcptuned_worker_resume(d);
 	sd_notify(0, "READY=1");
 }

@@ -209,6 +209,6 @@ test_reload_of_a_bad_configuration() {
 	# The key before the bad one was refused, too.
 	reload '[paths]\nexpire_s = 800\n\n[metrics]\naddress = 127.0.0.2\n' "paths.expire_s: 700 -> 800"
 	in_log "metrics.address: 127.0.0.1 -> 127.0.0.2 \(takes effect at the next start\)"
-	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads"
+	wait_output = 1 metric 'tcptuned_config_reloads_total{result="ok"}' # a moment after the lines of the log
 	expect_eq "$(metric tcptuned_config_last_reload_successful)" 1 "the last one"
 }
