@@ -4,10 +4,12 @@
  */
 #include <arpa/inet.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "run/memory.h"
 
@@ -19,6 +21,18 @@
 unsigned int alarm(unsigned int seconds)
 {
 	return 0;
+}
+
+/* Nor does a busy disk give SQLite's lock within the time that a command waits for it. */
+static int wait_for_lock(void *ctx, int times)
+{
+	usleep(1000);
+	return 1;
+}
+
+int sqlite3_busy_timeout(sqlite3 *db, int ms)
+{
+	return sqlite3_busy_handler(db, wait_for_lock, NULL);
 }
 
 static struct memory memory;
