@@ -7,11 +7,11 @@
 
 fixed=131072
 
-path_to_server() {
+path_to_server() { # [BYTES]
 	host c s
-	link c s --rate 40mbit --delay 25ms # 250 KB; 8 MB take 1.6 s at least
+	link c s --rate 40mbit --delay 25ms # 250 KB; 8 MB take 1.6 s
 	ftp_server s
-	head -c 8000000 /dev/urandom >"$ftp_root/s/file"
+	head -c "${1-8000000}" /dev/urandom >"$ftp_root/s/file"
 }
 
 # Prints the largest buffer in use of the client's data connection, while it lasts.
@@ -59,7 +59,7 @@ get_and_put() { # PREFIX
 }
 
 test_ftp_get_and_put() {
-	path_to_server
+	path_to_server 16000000 # the buffer is looked at while it is large
 	tcptuned_start
 	get_and_put in_group
 }
@@ -67,7 +67,7 @@ test_ftp_get_and_put() {
 # Without root, at the client alone.
 test_ftp_by_tcptune_run() {
 	local ftp_runner="/mnt/tcptune-run --tune"
-	path_to_server
+	path_to_server 16000000
 	mount -t tmpfs -o mode=755 tmpfs /mnt
 	cp "$TEST_BUILD/tcptune-run" /mnt
 	get_and_put ""

@@ -15,9 +15,16 @@ traffic() {
 	sleep 1
 }
 
+# Host a has received so many segments.
+acknowledged() { # SEGMENTS
+	[ "$(in_host a ss -tinOH '( dport = :7101 or dport = :7102 )' |
+		grep -oP 'segs_in:\K[0-9]+' | awk '{ n += $1 } END { print n + 0 }')" -ge "$1" ]
+}
+
 # Ends them; they and the streams OTHER have succeeded.
 expect_traffic() { # OTHER...
 	local name
+	wait_until acknowledged 5100 # with those that carry no window
 	stream_stop four six
 	for name in "$@"; do
 		stream_end $name
@@ -68,6 +75,7 @@ five_connections() {
 stream_tuned() { # NAME PORT
 	stream "$1" "$2" --count 1 --verify --rcvbuf 64KiB
 	wait_until has_ended "$1"
+	wait_until has_ended "$1-receiver" # it has closed its end
 	expect_eq "$(result "$1" .congestion)" bitcp "congestion control of a connection made now"
 	expect_ge "$(result "$1" .receiver.wscale)" 7 "its window scale"
 }

@@ -90,6 +90,7 @@ linkem_two_hosts() {
 		--from $linkem_far --duration 1 --congestion reno
 	transfer a b --from $linkem_near --duration 1 --congestion reno >"$TEST_DIR/$linkem_near.log"
 	wait "$(pid_of $linkem_far)"
+	wait "$(pid_of receiver-of-far)" # it has closed
 	sleep 0.2 # the last acknowledgements are still under way
 	link_stats a b >"$TEST_DIR/stats"
 	lib_end_links || :
@@ -124,12 +125,14 @@ test_hosts_and_red() {
 }
 
 # A transfer over a link whose emulator is stopped for a time once segments flow.
-linkem_held() { # SECONDS MESSAGES [LINKEM OPTION...]
+linkem_held() { # SECONDS [LINKEM OPTION...]
 	began=$EPOCHSECONDS
-	link a b --delay 5ms --rate 100mbit "${@:3}"
-	background hold linkem_hold "$(pid_of link-a-b)" "$1"
-	transfer a b --congestion reno --count "$2" >"$TEST_DIR/out"
-	wait "$(pid_of hold)" # a stopped emulator would never end
+	link a b --delay 5ms --rate 100mbit "${@:2}"
+	listener receiver "in_host b" --listen "${ADDR[b]}"
+	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --duration 300 --congestion reno
+	linkem_hold "$(pid_of link-a-b)" "$1"
+	kill -USR1 "$(pid_of sender)" # it has sent until now
+	wait "$(pid_of sender)"
 }
 
 linkem_expect_stalled() {
@@ -142,9 +145,9 @@ linkem_expect_stalled() {
 # Intended delay is no excuse for being late: what is in flight is due within 170 ms at most.
 test_late_emulator_is_invalid() {
 	host a b
-	linkem_held 0.3 24 --tolerance 1
+	linkem_held 0.3 --tolerance 1
 	linkem_expect_stalled
-	linkem_held 0.3 4 --tolerance 1 --jitter uniform=80ms \
+	linkem_held 0.3 --tolerance 1 --jitter uniform=80ms \
 		--schedule 100ms:50mbit:2ms,200ms:100mbit:90ms --reorder 0.01
 	linkem_expect_stalled
 	# the shortest delay of both directions: 2 and 2 ms
@@ -154,14 +157,14 @@ test_late_emulator_is_invalid() {
 # Lateness before --judge-after is reported, and makes no run invalid.
 test_late_before_it_counts() {
 	host a b
-	linkem_held 0.2 24 --tolerance 1 --judge-after 500
+	linkem_held 0.2 --tolerance 1 --judge-after 500
 	link_end a b || fail "lateness before it counts was judged"
 	expect_ge "$(link_stats a b '[.ab, .ba] | map(.late_before_us.max) | max')" 1000 "before"
 	expect_eq "$(link_stats a b '[.ab, .ba] | map(.late_us.max) | max')" 0 "maximum after"
 	expect_eq "$(link_stats a b .judge_after_seconds)" 500 "judged after"
 }
 
-linkem_hold() { # PID SECONDS; during 2 s of transfer
+linkem_hold() { # PID SECONDS; once data flow
 	wait_output -ge 20 in_host b awk '/tun0:/ { print $3 }' /proc/net/dev
 	kill -STOP "$1"
 	sleep "$2"

@@ -123,6 +123,8 @@ lossy() { # PORT
 # beta decides what is left of the window at a loss.
 test_bitcp_parameters() {
 	configured_path '' --rate 100mbit --delay 10ms --queue 0.3bdp
+	# A sender that waits for a processor is not one that paused.
+	in_host a sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
 	stream gentle 7101 --duration 280
 	wait_until lossy 7101
 	# 1 - 0.125; more after a loss below the last maximum (fast convergence)
@@ -131,8 +133,9 @@ test_bitcp_parameters() {
 	stream harsh 7102 --duration 280
 	sleep 1
 	wait_until lossy 7102
-	# 1 - 0.5, or 1 / 1.5 with fast convergence
-	expect_between "$share" 0.45 0.7 "share of the window kept, beta = 0.5"
+	# 1 - 0.5, or 1 / 1.5 with fast convergence; 3/4 of at most the maximum if a timeout was undone
+	# (tcp_current_ssthresh()); and rounding
+	expect_between "$share" 0.45 0.8 "share of the window kept, beta = 0.5"
 	wait_until lossy 7101
 	expect_ge "$share" 0.85 "of the connection that was there before"
 	stream_stop gentle harsh
