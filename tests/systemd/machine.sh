@@ -101,6 +101,32 @@ unpack_debian_tree() ( # ROOT
 	done
 )
 
+# Runs a command in $debian_tree, which is read-only and has no network, with a directory at /mnt.
+in_debian_tree() { # DIRECTORY SHELL_COMMAND
+	unshare --mount --pid --fork --kill-child --net sh -ec '
+		mount --bind "$1" "$1"
+		mount -o remount,bind,ro "$1"
+		mount -t proc proc "$1/proc"
+		mount --rbind /dev "$1/dev"
+		mount -t tmpfs tmpfs "$1/tmp"
+		mount --bind "$2" "$1/mnt"
+		exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin WERROR=1 sh -ec "$3"' \
+		sh "$debian_tree" "$1" "$2" </dev/null
+}
+
+copy_sources() { # DIRECTORY
+	mkdir -p "$1"
+	tar -C "$machine_here/../.." --exclude=./build --exclude=./.git -cf - . | tar -C "$1" -xf -
+}
+
+# Makes a package of the next version, with the same programs.
+make_newer_package() { # PACKAGE DIRECTORY
+	rm -rf "$2/unpacked"
+	dpkg-deb -R "$1" "$2/unpacked" &&
+		sed -i -E 's/^Version: .*/&+1/; s/(\(= [^)]*)/\1+1/' "$2/unpacked/DEBIAN/control" &&
+		dpkg-deb --root-owner-group -b "$2/unpacked" "$2" >/dev/null && rm -r "$2/unpacked"
+}
+
 # The tree from which a machine boots. Debian 13 has another name for one of the packages.
 machine_tree() { # [SUITE]
 	local suite=${1-bookworm} renamed=
