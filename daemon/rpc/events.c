@@ -30,6 +30,7 @@ struct tcptuned_events {
 	int gate_fd, totals_fd;
 	unsigned int left; /* events that may still be read now */
 	__u64 lost;	   /* the counter of lost events at the last renewal */
+	__u64 until_ns;	   /* what it has set the gate to */
 };
 
 #define EVENT(kind, ...) [TCPTUNED_EV_##kind] = {__VA_ARGS__}
@@ -145,6 +146,7 @@ static int set_gate(struct tcptuned_events *events, __u64 until_ns)
 	struct tcptuned_event_gate gate = {.until_ns = until_ns};
 	__u32 zero = 0;
 
+	events->until_ns = until_ns;
 	return bpf_map_update_elem(events->gate_fd, &zero, &gate, BPF_ANY) ? -errno : 0;
 }
 
@@ -220,9 +222,14 @@ __u64 tcptuned_events_renew(struct tcptuned_events *events)
 
 void tcptuned_events_close(struct tcptuned_events *events)
 {
+	struct tcptuned_event_gate gate;
+	__u32 zero = 0;
+
 	if (!events)
 		return;
-	set_gate(events, 0);
+	if (!bpf_map_lookup_elem(events->gate_fd, &zero, &gate) &&
+	    gate.until_ns == events->until_ns)
+		set_gate(events, 0);
 	ring_buffer__free(events->ring);
 	free(events);
 }

@@ -34,7 +34,7 @@ void tcptuned_events_read(struct tcptuned_events *events);
 #define TCPTUNED_EVENTS_RENEW_S 5
 __u64 tcptuned_events_renew(struct tcptuned_events *events);
 
-/* Stop emission of events. NULL is fine. */
+/* Stop emission of events, unless another listener has opened it again. NULL is fine. */
 void tcptuned_events_close(struct tcptuned_events *events);
 
 /* True if the event's addresses, ports and network namespace are as @filter demands. */
