@@ -10,13 +10,16 @@ On a busy host a process that was woken runs later, and meanwhile it is the trut
 waits for it. So a sample counts if both processes slept all the time (a receiver 0, which every segment wakes, is
 not looked at), and that of a writer that sleeps of its own accord while something is in flight. The emulated link of
 a busy host may lose and delay what it should not: unless losses are expected, a sample does not count while something
-is being repaired, and none of a receiver 0 while the RTT says that segments wait, unless that is expected.
+is being repaired, and the queue fills again. None of a receiver 0 counts while it is late, or while the RTT says that
+segments wait, unless that is expected.
 """
 import collections
 import json
 import subprocess
 import sys
 import time
+
+REFILL_S = 5  # three times what 4 MB take at 20 Mbit/s
 
 
 def sleeps(pid):
@@ -31,7 +34,7 @@ def sleeps(pid):
 
 samples, command = int(sys.argv[1]), sys.argv[2:] + ["flows", "--json", "--limit=1000"]
 rows = [line.split() for line in sys.stdin]
-counted, seen, wrong = collections.Counter(), {}, 0
+counted, repaired, wrong = collections.Counter(), {}, 0
 end = time.monotonic() + 200
 while time.monotonic() < end and any(counted[row[0]] < samples for row in rows):
     before = {pid: sleeps(pid) for row in rows for pid in row[2:4]}
@@ -49,7 +52,12 @@ while time.monotonic() < end and any(counted[row[0]] < samples for row in rows):
             continue
         if pids[1] == "0" and receive != "path" and receiver["receiver_rtt_us"] >= 1.5 * receiver["receive"]["min_rtt_us"]:
             continue
-        if send != "loss" and sender["lost_segments"]:
+        now, again = time.monotonic(), sender["retransmitted_segments"]
+        if sender["lost_segments"] or again != repaired.setdefault(port, (again, 0))[0]:
+            repaired[port] = again, now + REFILL_S
+        if send != "loss" and now < repaired[port][1]:
+            continue
+        if pids[1] == "0" and 2 * receiver["receive_buffer_used_bytes"] > receiver["receive_buffer_bytes"]:
             continue
         counted[name] += 1
         said = sender["limit"], receiver["receive"]["limit"]

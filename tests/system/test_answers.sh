@@ -46,7 +46,7 @@ has_arrived() { # BYTES PORT...
 # Locks cwnd of connections over IPv6. The kernel reads it with the metrics of a connection before.
 lock_cwnd() {
 	in_host a sysctl -qw net.ipv4.tcp_no_metrics_save=0
-	in_host a ip -6 route add "${ADDR6[b]}" dev tun0 cwnd lock 20
+	in_host a ip -6 route add "${ADDR6[b]}" dev tun0 cwnd lock 20 rto_min 5s
 	application first-receiver b tcp6 listen "${ADDR6[b]}" 7000 accept receive 10000
 	application first-sender a tcp6 connect "${ADDR6[b]}" 7000 send 10000
 	wait "$(pid_of first-sender)" "$(pid_of first-receiver)"
@@ -63,7 +63,7 @@ test_table_of_answers() {
 	configure '[policy capped]\nremote_port = 7006\nreceive_window_max = 128K\n[policy here]\nlocal_port = 7006\nreceive_window_max = 128K\n'
 	tuned_path "--config=$TEST_DIR/my.conf --set=policy.congestion_control=keep --set=metrics.flows=30" --rate 100mbit --delay 100ms
 	in_host a sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
-	in_host a ip route add "${ADDR[b]}/32" dev tun0 initcwnd 200 # a link that stands still is no small cwnd
+	in_host a ip route add "${ADDR[b]}/32" dev tun0 initcwnd 200 rto_min 5s # a pause is no small cwnd, and no loss
 	lock_cwnd
 	situation small-send-buffer 7001 send_buffer sender "" "receive $all" "set sndbuf 8192" "trickle 2000 0"
 	situation slow-writer 7002 application sender "" "receive $all" "" "trickle 12500 50"
