@@ -35,7 +35,12 @@ adopted() { # CONNECTIONS [RECORDS]
 # The largest buffer that setsockopt(SO_RCVBUF) gives on this host, bytes of memory
 largest_locked=$((2 * $(sysctl -n net.core.rmem_max)))
 
+segments_sent() { # PORT; by host b
+	ss_of b "sport = :$1 and dport != :0" 'segs_out:([0-9]+)'
+}
+
 test_receivers_and_congestion_control() {
+	local sent
 	needs_linux 6.12 "what is open at the start is adopted"
 	keep_host_state
 	CONGESTION=reno host a b
@@ -51,6 +56,8 @@ test_receivers_and_congestion_control() {
 	# Not what the kernel did while a buffer was fixed below the window that it had offered, until then; an edge that
 	# the adoption itself moves back stays behind the furthest one, and is counted.
 	kill -USR1 "$(pid_of watch)"
+	wait_printed watch anew
+	sent=$(segments_sent 7202)
 	proceed asked receiver-7201 rcvbuf
 	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "size that its application reads"
 	wait_output -ge 1000000 flow 7202 .receive_buffer_bytes
@@ -64,6 +71,7 @@ test_receivers_and_congestion_control() {
 	expect_eq "$(congestion_of a "dport = :7201")" reno "congestion control afterwards"
 	expect_eq "$(congestion_of a "dport = :7202")" cubic "the application's"
 	wait_until slow 7202
+	wait_output -ge $((sent + 1100)) segments_sent 7202 # some are no ACKs
 	expect_no_retraction 2 1000
 	SIGNAL=KILL stop_all sender-7201 sender-7202
 	expect_host_state

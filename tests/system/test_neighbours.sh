@@ -17,12 +17,15 @@ test_another_sockops_program() {
 	sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072"
 	CONGESTION=reno host a b
 	tcptuned_start $bitcp
+	kill -STOP "$(pid_of tcptuned)" # a look before 7501 is there would put off the next one
 	bpftool prog load "$TEST_BUILD/tests/system/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
 	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
 	link a b --rate 200mbit --delay 25ms
 	for port in 7501 7502 7503; do
 		SENDER_PREFIX= stream sender-$port $port --duration 280 --congestion reno
 	done
+	wait_until received 7501
+	kill -CONT "$(pid_of tcptuned)"
 	# The budget grants what is beyond the kernel's own limit to a record that is called each round trip. The
 	# senders are reno, since HyStart may end the slow start of cubic long before on a busy host.
 	wait_carried 7502 100M -ge 250000 flow 7502 .receive.budget_granted_bytes

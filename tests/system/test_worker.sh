@@ -54,6 +54,7 @@ test_worker_is_renewed() {
 	pid=$(worker)
 	reload "[policy]\nlong_path_segments = 5000\n" "long_path_segments: 4096 -> 5000"
 	wait_until is_another "$pid"
+	wait_until lib_outputs = 1 pgrep -c -P "$(pid_of tcptuned)" -x tcptuned-worker
 	background after "${tcptunectl[@]}" events --json
 	wait_printed after listening
 	background pairs in_group in_host a "${keep_alive[@]}" pairs 50
@@ -62,7 +63,6 @@ test_worker_is_renewed() {
 		wait_output = 100 grep -c '"event":"managed"' "$TEST_DIR/$client.log"
 		stop $client INT || :
 	done
-	wait_until lib_outputs = 1 pgrep -c -P "$(pid_of tcptuned)" -x tcptuned-worker
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads that the next one knows of"
 	ctl policy disable default
 	expect_eq "$(ctl_json '.policies[0] | [.mode, .disabled]' policy list)" '["off",true]' "what it knows at once"
