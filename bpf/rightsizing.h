@@ -83,15 +83,8 @@ static __always_inline void look_at_peer(struct rightsize_ack *ack, struct right
 #define SEND_EVENTS   (TCPTUNED_EV_SND_GROWN - TCPTUNED_EV_RCV_GROWN)
 #define SEND_COUNTERS (TCPTUNED_C_SND_ROUNDS - TCPTUNED_C_RCV_ROUNDS)
 
-static __always_inline void count_decision(__u32 kind, __u32 counters)
-{
-	count(counters +
-	      (kind == TCPTUNED_EV_RCV_GROWN ? TCPTUNED_C_RCV_GROWS : TCPTUNED_C_RCV_SHRINKS));
-	if (kind == TCPTUNED_EV_RCV_TEST)
-		count(counters + TCPTUNED_C_RCV_TESTS);
-}
-
-__bpf_global int decide(struct rightsize *rs, const struct rightsize_ack *ack, bool sends)
+/* Apart from decide(), so that the verifier does not walk through that for each way out of here. */
+__bpf_global int decide_window(struct rightsize *rs, const struct rightsize_ack *ack)
 {
 	__u32 before, after, tests, kind = 0;
 	int ended;
@@ -107,11 +100,40 @@ __bpf_global int decide(struct rightsize *rs, const struct rightsize_ack *ack, b
 		kind = TCPTUNED_EV_RCV_TEST;
 	else if (after != before)
 		kind = after > before ? TCPTUNED_EV_RCV_GROWN : TCPTUNED_EV_RCV_SHRUNK;
-	if (kind && sends)
-		count_decision(kind, SEND_COUNTERS);
-	else if (kind)
-		count_decision(kind, 0);
 	return kind | (ended ? ROUND_ENDED : 0);
+}
+
+/* @kind: an event of the receive direction; @result: a counter of it. 0: none. */
+static __always_inline void count_decision(__u32 kind, __u32 result, __u32 counters)
+{
+	if (kind)
+		count(counters + (kind == TCPTUNED_EV_RCV_GROWN ? TCPTUNED_C_RCV_GROWS
+								: TCPTUNED_C_RCV_SHRINKS));
+	if (result)
+		count(counters + result);
+}
+
+__bpf_global int decide(struct rightsize *rs, const struct rightsize_ack *ack, bool sends)
+{
+	bool tested, abandons;
+	__u32 result = 0;
+	int did;
+
+	if (!rs || !ack)
+		return 0;
+	tested = rs->state == RIGHTSIZE_TESTING;
+	/* A test that ends now has no result before its window took effect, or at a loss. */
+	abandons = rs->waiting || ack->offered == RIGHTSIZE_WINDOW_MAX;
+	did = decide_window(rs, ack);
+	if (tested && rs->state != RIGHTSIZE_TESTING)
+		result = abandons			  ? TCPTUNED_C_RCV_TESTS_ABANDONED
+			 : rs->state == RIGHTSIZE_HOLDING ? TCPTUNED_C_RCV_TESTS_HELD
+							  : TCPTUNED_C_RCV_TESTS_FAILED;
+	if (sends)
+		count_decision(DECIDED(did), result, SEND_COUNTERS);
+	else
+		count_decision(DECIDED(did), result, 0);
+	return did;
 }
 
 #endif

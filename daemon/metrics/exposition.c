@@ -180,9 +180,6 @@ static const struct row counters[] = {
 	BOTH_DIRECTIONS("tcptuned_rightsize_shrinks_total", SHRINKS, "Windows that were reduced."),
 	BOTH_DIRECTIONS("tcptuned_rightsize_caps_total", CAPS,
 			"Decisions that the policy's largest window limited."),
-	BOTH_DIRECTIONS("tcptuned_rightsize_tests_total", TESTS,
-			"Smaller windows that were tried, to find out whether the connection itself "
-			"fills a queue."),
 	BOTH_DIRECTIONS("tcptuned_rightsize_failures_total", FAILED,
 			"Changes of a buffer or window that the kernel refused."),
 	BOTH_DIRECTIONS("tcptuned_budget_refusals_total", BUDGET,
@@ -292,6 +289,19 @@ static void print_limited_time(struct prom *prom, const struct tcptuned_snapshot
 				rows[i].ns, NANOSECONDS, "limit", rows[i].limit, "tuned",
 				observed ? "no" : "yes", NULL);
 	}
+}
+
+/* In the order of enum tcptuned_counter. */
+static void print_tests(struct prom *prom, const char *direction, const __u64 *counts)
+{
+	static const char *const results[] = {"held", "failed", "abandoned"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(results); i++)
+		print_sample(prom, "tcptuned_rightsize_tests_total",
+			     "Tests of a smaller window that ended: one is held since, or the "
+			     "kernel sizes it, or the test was abandoned because of a loss or "
+			     "because its window did not take effect.",
+			     counts[i], PLAIN, "direction", direction, "result", results[i], NULL);
 }
 
 /* ---- histograms ------------------------------------------------------------------------- */
@@ -653,6 +663,8 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 		print_limited_time(&prom, snap);
 	if (snap->totals_ok) {
 		print_rows(&prom, counters, ARRAY_SIZE(counters), snap);
+		print_tests(&prom, "receive", &snap->totals.counter[TCPTUNED_C_RCV_TESTS_HELD]);
+		print_tests(&prom, "send", &snap->totals.counter[TCPTUNED_C_SND_TESTS_HELD]);
 		for (size_t i = 0; i < ARRAY_SIZE(histograms); i++)
 			print_histogram(&prom, i, &snap->totals.histogram[histograms[i].id]);
 	}

@@ -179,6 +179,11 @@ counter() { # METRIC LABELS
 	metric "$1$2" | grep . || echo missing
 }
 
+tests_ended() { # DIRECTION; with any result
+	scrape && awk -v name="tcptuned_rightsize_tests_total{direction=\"$1\"" \
+		'index($1, name) == 1 { rows++; n += $2 } END { print rows == 3 ? n : "missing" }' "$TEST_DIR/scrape"
+}
+
 choices() { # CHOICE, of a congestion control: set, kept or refused
 	counter tcptuned_congestion_control_choices_total "{choice=\"$1\"}"
 }

@@ -59,11 +59,14 @@ test_flows_agree_with_ss() {
 		END { printf "%.0f", ms }')" "$(ss_field a "$a" busy)" $(($(ss_field a "$a" busy) + 50)) \
 		"milliseconds of something to send"
 	# The totals are the sums over the connections, of which none has closed.
-	for what in tests grows shrinks; do
-		for direction in receive send; do
+	for direction in receive send; do
+		for what in grows shrinks; do
 			shows "rightsize_${what}_total\{direction=\"$direction\"" \
 				"$(ctl_json "[.flows[].$direction.$what] | add" flows)" "$what of $direction"
 		done
+		expect_eq "$(tests_ended $direction)" \
+			"$(ctl_json "[.flows[].$direction | .tests, -(select(.state == \"testing\") | 1)] | add" flows)" \
+			"tests of $direction"
 	done
 	shows 'connections\{policy="default",congestion_control="bitcp"' 2 "open connections"
 	expect_eq "$(sed -n 's/^tcptuned_flow_info//p' "$TEST_DIR/scrape" | sed 's/:[0-9]*"/:PORT"/')" \

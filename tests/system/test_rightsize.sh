@@ -44,6 +44,8 @@ test_deep_queue() {
 		.[length / 2 | floor]')" 10 35 "median RTT in the last quarter, ms"
 	expect_ge "$(of_flow receive .tests)" 1 "tests"
 	expect_match "$(of_flow receive .state)" 'holding|testing|probe_rtt' "state"
+	expect_between "$(counter tcptuned_rightsize_tests_total '{direction="receive",result="held"}')" 1 \
+		"$(tests_ended receive)" "tests after which a window was held"
 	# 2 x 24 KB of payload, or the 3/4 of it and the quarter of a test and a probe
 	expect_between "$(of_flow receive .window_bytes)" 12000 100000 "window"
 	tcptuned_stop
@@ -131,7 +133,7 @@ test_right_edge() {
 	SENDER_PREFIX= TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 280 --verify --streams 2
 	# The window holds back the sender to an application that reads a tenth of what could arrive.
 	stream slow 7103 --congestion cubic --duration 280 --bytes 500kB --read-rate 5000000 --verify
-	wait_output -ge 2 counter tcptuned_rightsize_tests_total '{direction="receive"}'
+	wait_output -ge 2 tests_ended receive
 	wait_output -ge 1 counter tcptuned_rightsize_grows_total '{direction="receive"}'
 	wait_output -ge 2 counter tcptuned_rightsize_shrinks_total '{direction="receive"}'
 	# Its last message ends before the stop: it would read a larger buffer for seconds.

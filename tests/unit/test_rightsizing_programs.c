@@ -324,6 +324,73 @@ TEST(segments_are_examined_where_a_queue_may_stand)
 	}
 }
 
+/* A test of any path, at any time, with the RTTs and the rate that were measured in it. */
+static struct rightsize any_test(__u64 now_us)
+{
+	struct rightsize rs = {.state = RIGHTSIZE_TESTING,
+			       .tests = 1,
+			       .waiting = random() % 2,
+			       .failures = random() % 2 ? 0 : random() % 256,
+			       .test_rtt_us = 4001 + any(18),
+			       .window = 4000 + any(22),
+			       .held = random() % 2 ? 1 + any(22) : 0};
+
+	rs.rate = rs.window * 2000000ull / rs.test_rtt_us;
+	rs.carried = rs.window * (random() % 256) / 128;
+	rs.samples = random() % 4;
+	rs.low_us = rs.samples ? rs.test_rtt_us / 4 + any(17) : 0;
+	rs.rtt_sum_us = rs.samples * rs.low_us;
+	rs.min_rtt_us = 1 + any(16);
+	rs.round_low_us = rs.low_us;
+	rs.silent_us = any(18);
+	rs.stage_us = now_us - rs.test_rtt_us * (random() % 256) / 12;
+	rs.interval_us = now_us - rs.test_rtt_us;
+	rs.round_us = now_us - any(19);
+	return rs;
+}
+
+/*
+ * What became of a test can be seen in a copy without a window to return to: a failure is counted
+ * on, a test that was passed begins to count again.
+ */
+TEST(ends_of_tests_are_counted)
+{
+	enum { HELD, FAILED, ABANDONED, LET_GO_AT_ONCE, GOES_ON, ENDS } end;
+	unsigned int seen[ENDS] = {0};
+
+	for (int i = 0; i < 1000000; i++) {
+		struct rightsize_ack ack = {.now_us = 1ull << 40, .min = 1 + any(14)};
+		struct rightsize rs = any_test(ack.now_us), copy = rs;
+		bool sends = random() % 2;
+		const __u64 *c = &the_totals.counter[sends ? TCPTUNED_C_SND_TESTS_HELD
+							   : TCPTUNED_C_RCV_TESTS_HELD];
+
+		ack.offered = random() % 8 ? any(24) : RIGHTSIZE_WINDOW_MAX;
+		ack.bytes = any(26);
+		ack.rtt_us = any(18);
+		ack.sample_us = random() % 2 ? any(20) : 0;
+		copy.held = 0;
+		copy.failures = 100;
+		rightsize_on_ack(&copy, &ack);
+		memset(&the_totals, 0, sizeof(the_totals));
+		decide(&rs, &ack, sends);
+		if (copy.state == RIGHTSIZE_TESTING)
+			end = GOES_ON;
+		else if (copy.failures >= 100)
+			end = copy.failures == 100 ? ABANDONED : FAILED;
+		else
+			end = copy.state == RIGHTSIZE_HOLDING ? HELD : LET_GO_AT_ONCE;
+		seen[end]++;
+		test_row = i;
+		assert_int_equal(rs.state == RIGHTSIZE_TESTING, end == GOES_ON);
+		assert_int_equal(c[0], end == HELD);
+		assert_int_equal(c[1], end == FAILED || end == LET_GO_AT_ONCE);
+		assert_int_equal(c[2], end == ABANDONED);
+	}
+	for (end = 0; end < ENDS; end++)
+		assert_in_range(seen[end], 100, 999999);
+}
+
 /* Where the delay varies, two thirds of the buffer hold the whole window. */
 TEST(a_writer_is_woken_in_time)
 {

@@ -19,17 +19,21 @@ enum tcptuned_counter {
 	TCPTUNED_C_CC_FAILED,	      /* the kernel refused it */
 	TCPTUNED_C_RCVBUF_OVERRIDDEN, /* SO_RCVBUF requests of applications that were overridden */
 	TCPTUNED_C_SNDBUF_OVERRIDDEN,
-	TCPTUNED_C_RCV_ROUNDS,	/* rounds of measurement that ended */
-	TCPTUNED_C_RCV_GROWS,	/* receive windows enlarged */
-	TCPTUNED_C_RCV_SHRINKS, /* ... reduced */
-	TCPTUNED_C_RCV_CAPS,	/* ... limited by the policy */
-	TCPTUNED_C_RCV_TESTS,	/* tests with a smaller one that began */
-	TCPTUNED_C_RCV_FAILED,	/* changes that the kernel refused */
-	TCPTUNED_C_SND_ROUNDS,	/* the same of the send direction, in the same order */
+	TCPTUNED_C_RCV_ROUNDS,		/* rounds of measurement that ended */
+	TCPTUNED_C_RCV_GROWS,		/* receive windows enlarged */
+	TCPTUNED_C_RCV_SHRINKS,		/* ... reduced */
+	TCPTUNED_C_RCV_CAPS,		/* ... limited by the policy */
+	TCPTUNED_C_RCV_TESTS_HELD,	/* tests with a smaller one, after which one is held */
+	TCPTUNED_C_RCV_TESTS_FAILED,	/* ... after which the kernel sizes it */
+	TCPTUNED_C_RCV_TESTS_ABANDONED, /* ... that a loss ended, or that did not take effect */
+	TCPTUNED_C_RCV_FAILED,		/* changes that the kernel refused */
+	TCPTUNED_C_SND_ROUNDS,		/* the same of the send direction, in the same order */
 	TCPTUNED_C_SND_GROWS,
 	TCPTUNED_C_SND_SHRINKS,
 	TCPTUNED_C_SND_CAPS,
-	TCPTUNED_C_SND_TESTS,
+	TCPTUNED_C_SND_TESTS_HELD,
+	TCPTUNED_C_SND_TESTS_FAILED,
+	TCPTUNED_C_SND_TESTS_ABANDONED,
 	TCPTUNED_C_SND_FAILED,
 	TCPTUNED_C_BYTES_RECEIVED, /* of managed connections that ended */
 	TCPTUNED_C_BYTES_ACKED,
