@@ -71,7 +71,9 @@ static __always_inline __u8 send_limit_of(const struct tcptuned_flow *flow, stru
 		.rwnd_limited = BPF_CORE_READ_BITFIELD(tp, chrono_type) == TCPTUNED_CHRONO_RWND,
 		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
 				tp->packets_out >= tp->snd_cwnd,
-		.lost = tp->total_retrans && tp->prior_cwnd,
+		/* A reduction that was undone leaves no threshold. */
+		.lost = tp->total_retrans && tp->prior_cwnd &&
+			tp->snd_ssthresh < TCP_INFINITE_SSTHRESH,
 		.pacing = sk->sk_pacing_status,
 		.throttled = sk->sk_tsq_flags & TSQF_THROTTLED,
 		.window_full = window_is_full(tp, unsent),

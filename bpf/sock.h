@@ -16,7 +16,7 @@
 #include <tcptuned/abi/totals.h>
 #include <tcptuned/algo/resume.h>
 
-/* Of the kernel's include/linux, which is not uapi. */
+/* Of the kernel's include/linux and include/net, which are not uapi. */
 #define SOL_TCP			  6
 #define TCP_BPF_SOCK_OPS_CB_FLAGS 1008 /* Linux 6.12 */
 #define SOCK_STREAM		  1
@@ -24,6 +24,7 @@
 #define AF_INET6		  10
 #define TSQF_THROTTLED		  1 /* enum tsq_flags */
 #define SOCK_NOSPACE		  2 /* bit of struct socket.flags */
+#define TCP_INFINITE_SSTHRESH	  0x7fffffff
 
 /*
  * A global function. The verifier walks it once, and not again for each state in which it is

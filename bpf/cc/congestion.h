@@ -24,8 +24,6 @@ char LICENSE[] SEC("license") = "GPL";
 /* Available to unprivileged processes and in every network namespace. */
 #define TCP_CONG_NON_RESTRICTED 0x1
 
-#define TCP_INFINITE_SSTHRESH 0x7fffffff /* include/net/tcp.h */
-
 static __always_inline void *state_of(struct tcp_sock *tp)
 {
 	return tp->inet_conn.icsk_ca_priv;
