@@ -155,6 +155,7 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 		return TCPTUNED_ADOPTED_FAILED;
 	note_callbacks(flow, has, CALLBACKS);
 	record_earlier_requests(flow, tp, policy);
+	add_traffic(id, tp, false);
 	init_record(flow, tp, policy, id);
 	flow->flags |= TCPTUNED_F_ADOPTED;
 	if (choose_adopted_cc(flow, tp, policy, name))
@@ -229,6 +230,7 @@ static __always_inline void stop_managing(struct tcptuned_flow *flow, struct tcp
 {
 	remove_callbacks(flow, tp);
 	flow->flags &= ~TCPTUNED_F_MANAGED;
+	add_traffic(flow->policy, tp, true);
 }
 
 /* What the listener accepts from now on is not managed. */
@@ -371,10 +373,14 @@ static __always_inline void change_request(struct tcptuned_flow *flow,
 static __always_inline void change_policy(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					  const struct tcptuned_policy *policy, __u32 id)
 {
+	__u32 before = flow->policy;
+
 	release_foreign_cc(flow, tp);
 	change_request(flow, policy, true);
 	change_request(flow, policy, false);
+	add_traffic(id, tp, false);
 	copy_policy(flow, tp, policy, id);
+	add_traffic(before, tp, true);
 	sync_cc(flow, tp, policy);
 }
 

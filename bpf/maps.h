@@ -111,6 +111,15 @@ struct {
 
 SINGLE_VALUE_MAP(BPF_MAP_TYPE_PERCPU_ARRAY, struct tcptuned_totals) totals SHARED_MAP;
 
+/* The daemon makes an entry for each name of a policy, as long as there is room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, char[TCPTUNED_POLICY_NAME_MAX]);
+	__type(value, struct tcptuned_policy_traffic);
+} traffic SHARED_MAP;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -193,6 +193,25 @@ static __always_inline const struct tcptuned_policy *policy_of_socket(struct tcp
 	return policy && policy->mode != TCPTUNED_OFF ? policy : NULL;
 }
 
+/*
+ * A connection has ended or left the policy @id (@ended), or will come to it though it is open. A
+ * reader, which reads "ended", open connections, and then "before", counts nothing twice.
+ */
+static __always_inline void add_traffic(__u32 id, struct tcp_sock *tp, bool ended)
+{
+	const struct tcptuned_policy *policy = policy_by_id(id);
+	struct tcptuned_traffic its = sk_traffic(tp), *sum;
+	struct tcptuned_policy_traffic *t;
+	int i;
+
+	t = policy ? bpf_map_lookup_elem(&traffic, policy->name) : NULL;
+	if (!t)
+		return;
+	sum = (ended ? t->ended : t->before) + (policy->mode == TCPTUNED_OBSERVE);
+	for (i = 0; i < TCPTUNED_CARRIED; i++)
+		__sync_fetch_and_add(&sum->carried[i], its.carried[i]);
+}
+
 /* Returns 1 if a rule of the chain at @first matches this listener. */
 __bpf_global int search_listener(struct search_result *r, __u32 first)
 {

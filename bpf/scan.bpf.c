@@ -240,6 +240,7 @@ static __always_inline void add_to_sums(struct readout_sums *sums, struct tcptun
 		.limit = send_limit_of(flow, tp),
 		.receive_limit = receive_limit_of(flow, tp),
 		.waits = sk_waits(tp, bpf_jiffies64()),
+		.traffic = sk_traffic(tp),
 	};
 	group = readout_add(sums, flow, ret);
 	if (group)

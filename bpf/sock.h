@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include "kernel_types.h"
+#include <tcptuned/abi/policy.h>
 #include <tcptuned/abi/totals.h>
 #include <tcptuned/algo/resume.h>
 
@@ -151,11 +152,22 @@ static __always_inline __u32 sk_forward_delay_us(const struct tcp_sock *tp, bool
  * Segments sent. The kernel's counter begins again after 2^32 of them, 6 TB; then at least as many
  * were sent as hold the delivered bytes.
  */
+__bpf_global __u64 segments_sent(__u64 bytes_acked, __u32 mss, __u32 segs_out)
+{
+	__u64 full = mss ? bytes_acked / mss : 0;
+
+	return full >> 32 ? full : segs_out;
+}
+
 static __always_inline __u64 sk_segments_sent(const struct tcp_sock *tp)
 {
-	__u64 full = tp->mss_cache ? tp->bytes_acked / tp->mss_cache : 0;
+	return segments_sent(tp->bytes_acked, tp->mss_cache, tp->segs_out);
+}
 
-	return full >> 32 ? full : tp->segs_out;
+static __always_inline struct tcptuned_traffic sk_traffic(const struct tcp_sock *tp)
+{
+	return (struct tcptuned_traffic){
+		{tp->bytes_received, tp->bytes_acked, sk_segments_sent(tp), tp->total_retrans}};
 }
 
 /*

@@ -386,10 +386,6 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	add_count(t, first, waits.busy);
 	add_count(t, first + 1, waits.rwnd);
 	add_count(t, first + 2, waits.sndbuf);
-	add_count(t, TCPTUNED_C_BYTES_RECEIVED, tp->bytes_received);
-	add_count(t, TCPTUNED_C_BYTES_ACKED, tp->bytes_acked);
-	add_count(t, TCPTUNED_C_SEGMENTS_SENT, sk_segments_sent(tp));
-	add_count(t, TCPTUNED_C_RETRANSMITS, tp->total_retrans);
 	emit_event(TCPTUNED_EV_CLOSED, tp, flow, tp->bytes_received, tp->bytes_acked);
 	if (sk_min_rtt_us(tp))
 		histogram_add(&t->histogram[TCPTUNED_H_MIN_RTT], sk_min_rtt_us(tp));
@@ -397,6 +393,7 @@ static __always_inline void on_close(struct tcptuned_flow *flow, struct tcp_sock
 	learn_path(flow, tp);
 	end_trial(flow, tp, &waits);
 	flow->flags &= ~TCPTUNED_F_MANAGED;
+	add_traffic(flow->policy, tp, true);
 }
 
 /* ---- the callbacks ------------------------------------------------------------------ */

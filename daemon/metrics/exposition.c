@@ -187,14 +187,6 @@ static const struct row counters[] = {
 	{"tcptuned_memory_short_total", NO_LABEL, COUNTER(MEMORY_SHORT),
 	 "Decisions that were limited because TCP as a whole, or the connection's control group, "
 	 "was under memory pressure."},
-	{"tcptuned_closed_connections_received_bytes_total", NO_LABEL, COUNTER(BYTES_RECEIVED),
-	 "Bytes received by managed connections that ended."},
-	{"tcptuned_closed_connections_acked_bytes_total", NO_LABEL, COUNTER(BYTES_ACKED),
-	 "Bytes sent and acknowledged on managed connections that ended."},
-	{"tcptuned_closed_connections_sent_segments_total", NO_LABEL, COUNTER(SEGMENTS_SENT),
-	 "Segments sent by managed connections that ended."},
-	{"tcptuned_closed_connections_retransmitted_segments_total", NO_LABEL, COUNTER(RETRANSMITS),
-	 "Segments retransmitted by managed connections that ended."},
 	{"tcptuned_events_lost_total", NO_LABEL, COUNTER(EVENTS_LOST),
 	 "Events that were lost because a client of the control socket read them too slowly."},
 	{"tcptuned_paths_learned_total", "result", "stored", COUNTER(PATH_LEARNED),
@@ -558,6 +550,30 @@ static void print_policies(struct prom *prom, const struct tcptuned_snapshot *sn
 				     p->name, "direction", send ? "send" : "receive", NULL);
 }
 
+#define CARRIED(id) FIELD_OF(tcptuned_traffic, carried[TCPTUNED_##id])
+
+static const struct row traffic_rows[] = {
+	{"tcptuned_connections_received_bytes_total", NO_LABEL, CARRIED(RECEIVED),
+	 "Bytes that connections, open ones and others, have received."},
+	{"tcptuned_connections_acked_bytes_total", NO_LABEL, CARRIED(ACKED),
+	 "Bytes that they have sent, and that were acknowledged."},
+	{"tcptuned_connections_sent_segments_total", NO_LABEL, CARRIED(SEGMENTS),
+	 "Segments that they have sent."},
+	{"tcptuned_connections_retransmitted_segments_total", NO_LABEL, CARRIED(RETRANSMITS),
+	 "Segments that they have sent again."},
+};
+
+static void print_traffic(struct prom *prom, const struct tcptuned_snapshot *snap)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(traffic_rows); i++)
+		for (unsigned int n = 0; n < 2 * snap->policies_len; n++)
+			print_sample(prom, traffic_rows[i].name, traffic_rows[i].help,
+				     tcptuned_field(&snap->traffic[n / 2][n % 2],
+						    traffic_rows[i].offset, traffic_rows[i].size),
+				     PLAIN, "policy", snap->policies[n / 2].name, "tuned",
+				     n % 2 ? "no" : "yes", NULL);
+}
+
 static const struct row trial_rows[] = {
 	{"tcptuned_trial_connections_total", NO_LABEL, FIELD_OF(tcptuned_outcome, connections),
 	 "Connections that ended, of policies that hold some back."},
@@ -681,6 +697,8 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 		print_flows(&prom, snap);
 	}
 	print_policies(&prom, snap);
+	if (snap->flows_ok)
+		print_traffic(&prom, snap);
 	print_trials(&prom, snap);
 	print_cost(&prom, snap);
 }

@@ -74,6 +74,8 @@ struct tcptuned_snapshot {
 	struct tcptuned_process_stats process;
 	unsigned int policies_len;
 	struct tcptuned_policy policies[TCPTUNED_POLICIES_MAX]; /* in force, in their order */
+	/* What connections of these have carried: tuned ones, and observed ones. */
+	struct tcptuned_traffic traffic[TCPTUNED_POLICIES_MAX][2];
 	/* Of those that hold connections back: all outcomes, tuned and held back. */
 	struct tcptuned_outcome trials[TCPTUNED_POLICIES_MAX][2];
 };

@@ -148,16 +148,67 @@ static void read_limited(struct tcptuned_scrape *scrape)
 	}
 }
 
-static void read_trial(struct tcptuned_snapshot *snap, unsigned int place)
+static struct tcptuned_policy_traffic read_traffic(const struct tcptuned_snapshot *snap,
+						   const char *policy)
+{
+	struct tcptuned_policy_traffic traffic = {0};
+
+	bpf_map_lookup_elem(bpf_map__fd(snap->kernel->bpf->maps.traffic), policy, &traffic);
+	return traffic;
+}
+
+/* Before the scan. */
+static void read_policy(struct tcptuned_snapshot *snap, unsigned int place)
 {
 	const struct tcptuned_policy *policy = &snap->policies[place];
+	struct tcptuned_policy_traffic traffic = read_traffic(snap, policy->name);
 	struct tcptuned_trial trial;
 
+	memcpy(snap->traffic[place], traffic.ended, sizeof(traffic.ended));
 	if (!policy->holdback && !policy->harmful)
 		return;
 	tcptuned_trial_read(snap->kernel, policy->trial, &trial);
 	for (int held_back = 0; held_back < 2; held_back++)
 		tcptuned_trial_sum(&trial, held_back, &snap->trials[place][held_back]);
+}
+
+static void add_open(struct tcptuned_snapshot *snap, const struct readout_group *group)
+{
+	struct tcptuned_policy p;
+	unsigned int place = 0;
+
+	if (!group->flows || tcptuned_policy_read(snap->kernel, group->policy, &p))
+		return;
+	while (place < snap->policies_len && strcmp(snap->policies[place].name, p.name))
+		place++;
+	for (int i = 0; i < TCPTUNED_CARRIED && place < snap->policies_len; i++)
+		snap->traffic[place][p.mode == TCPTUNED_OBSERVE].carried[i] +=
+			group->traffic.carried[i];
+}
+
+/*
+ * After the scan. A connection that ends meanwhile may be in no sum: none decreases but after a
+ * reload that moves its policy to another place.
+ */
+static void finish_traffic(struct tcptuned_snapshot *snap, struct tcptuned_shown_traffic *shown)
+{
+	for (size_t i = 0; i < READOUT_GROUPS; i++)
+		add_open(snap, &snap->flows.sums.group[i]);
+	for (unsigned int n = 0; n < 2 * snap->policies_len; n++, shown++) {
+		const char *policy = snap->policies[n / 2].name;
+		struct tcptuned_policy_traffic traffic = read_traffic(snap, policy);
+		__u64 *before = traffic.before[n % 2].carried;
+		__u64 *now = snap->traffic[n / 2][n % 2].carried;
+
+		if (strcmp(shown->policy, policy))
+			memset(shown, 0, sizeof(*shown));
+		strcpy(shown->policy, policy);
+		for (int i = 0; i < TCPTUNED_CARRIED; i++) {
+			__s64 more = (__s64)(now[i] - before[i] - shown->traffic.carried[i]);
+
+			now[i] = shown->traffic.carried[i] += (__u64)MAX(more, 0);
+		}
+	}
 }
 
 static void read_everything(struct tcptuned_scrape *scrape)
@@ -186,12 +237,14 @@ static void read_everything(struct tcptuned_scrape *scrape)
 		!tcptuned_maps_read_totals(bpf_map__fd(kernel->bpf->maps.totals), &snap->totals);
 	snap->budget_ok =
 		!bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.budget), &zero, &snap->budget);
-	snap->flows_ok = !tcptuned_scan(&snap->flows, kernel, &scrape->own_netns, NULL);
-	read_limited(scrape);
 	snap->policies_len = 0;
 	while (snap->policies_len < TCPTUNED_POLICIES_MAX &&
 	       tcptuned_policy_next(kernel, &key, &snap->policies[snap->policies_len]))
-		read_trial(snap, snap->policies_len++);
+		read_policy(snap, snap->policies_len++);
+	snap->flows_ok = !tcptuned_scan(&snap->flows, kernel, &scrape->own_netns, NULL);
+	read_limited(scrape);
+	if (snap->flows_ok)
+		finish_traffic(snap, shared->shown);
 	read_cost_of_programs(&snap->bpf, kernel);
 	tcptuned_scrape_read_process(&snap->process);
 	snap->process.resident_bytes += shared->keeper.resident_bytes;

@@ -31,6 +31,10 @@ struct tcptuned_shared {
 	__u64 scrapes, scrapes_ns;
 	__u64 cpu_ns; /* of all processes, as it was last shown */
 	struct tcptuned_limited limited[2];
+	struct tcptuned_shown_traffic {
+		char policy[TCPTUNED_POLICY_NAME_MAX];
+		struct tcptuned_traffic traffic;
+	} shown[2 * TCPTUNED_POLICIES_MAX]; /* of tuned connections, of observed ones, by policy */
 };
 
 /* Memory that is shared with processes that are forked later, all zeroes. NULL: there is none. */

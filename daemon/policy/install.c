@@ -94,9 +94,13 @@ static int install_ruleset(const struct tcptuned_kernel *kernel,
 			   const struct tcptuned_ruleset *rules, __u32 array,
 			   struct tcptuned_error *err)
 {
+	static const struct tcptuned_policy_traffic none;
 	_cleanup_close_ int trie_fd = -1, rules_fd = -1;
 	__u32 zero = 0;
 
+	for (size_t i = 0; i < len; i++) /* those of a name that was there before go on */
+		bpf_map_update_elem(bpf_map__fd(kernel->bpf->maps.traffic), policies[i].record.name,
+				    &none, BPF_NOEXIST);
 	if (write_records(bpf_map__fd(kernel->bpf->maps.policies), policies, len,
 			  rules->generation))
 		return fail_write(err, "the policies");

@@ -184,6 +184,11 @@ tests_ended() { # DIRECTION; with any result
 		'index($1, name) == 1 { rows++; n += $2 } END { print rows == 3 ? n : "missing" }' "$TEST_DIR/scrape"
 }
 
+# What connections have carried, of a policy: tuned ones (yes), or observed ones (no).
+carried() { # received_bytes, acked_bytes, sent_segments or retransmitted_segments POLICY TUNED
+	counter "tcptuned_connections_$1_total" "{policy=\"$2\",tuned=\"$3\"}"
+}
+
 choices() { # CHOICE, of a congestion control: set, kept or refused
 	counter tcptuned_congestion_control_choices_total "{choice=\"$1\"}"
 }

@@ -434,7 +434,9 @@ test_applied_to_open_connections() {
 	local started p="[policy p]\nremote_port = 7001\n"
 	addresses
 	start_with "${p}congestion_control = cubic\nreceive_window_max = 5M"
-	idle one 127.0.0.1 7001
+	application server a tcp4 listen 127.0.0.1 7001 accept receive 3000000 until end
+	application one a tcp4 connect 127.0.0.1 7001 send 3000000 until more send 60000 until end
+	wait_output = 3000001 carried acked_bytes p yes # with the SYN
 	started=$(metric tcptuned_adoption_duration_seconds)
 	facts() { flow_to 7001 '[.policy, .congestion_control, .receive.window_max_bytes]'; }
 	apply() { ctl_json '[.moved, .attached, .detached, .failed]' policy apply; }
@@ -444,10 +446,13 @@ test_applied_to_open_connections() {
 	expect_eq "$(apply)" "[2,0,0,0]" "applied, to both ends"
 	expect_eq "$(metric tcptuned_adoption_duration_seconds)" "$started" "seconds of the start's"
 	expect_eq "$(facts)" '["p","bbr",6291456]' "on request"
+	expect_eq "$(carried acked_bytes p yes)" 3000001 "bytes acked, counted once"
+	expect_eq "$(carried received_bytes default yes)" 3000000 "bytes received at the other end"
 	reload "${p}mode = off" 'policy p.mode: tune -> off'
 	expect_eq "$(apply)" "[1,0,1,0]" "off"
 	expect_eq "$(facts)" "" "no record"
 	expect_match "$(in_host a ss -tinOH 'dport = :7001')" reno "the kernel's congestion control"
+	expect_eq "$(carried acked_bytes p yes)" 3000001 "bytes acked until then"
 	reload "${p}mode = observe" 'policy p.mode: off -> observe'
 	ctl policy apply >"$TEST_DIR/said"
 	if ! has_linux 6.12; then
@@ -459,9 +464,17 @@ test_applied_to_open_connections() {
 	expect_match "$(<"$TEST_DIR/said")" "1 moved to another policy, 1 attached, 0 detached" "said"
 	expect_eq "$(flow_to 7001 '[.congestion_control, (.flags | index("observe") != null)]')" \
 		'["reno",true]' "observed"
+	expect_eq "$(carried acked_bytes p no)" 0 "bytes acked since it is observed"
+	: >"$TEST_DIR/more"
+	wait_output = 60000 carried acked_bytes p no
 	reload "${p}congestion_control = cubic" 'policy p.mode: observe -> tune'
 	ctl policy apply >/dev/null
 	expect_eq "$(flow_to 7001 .congestion_control)" cubic "attached"
+	finish end one server
+	wait_output = 2 metric tcptuned_connections_closed_total
+	expect_between "$(carried acked_bytes p yes)" 3000001 3000002 "bytes acked while tuned, perhaps with the FIN"
+	expect_eq "$(carried acked_bytes p no)" 60000 "bytes acked while observed"
+	expect_between "$(carried received_bytes default yes)" 3060000 3060001 "bytes received at the other end"
 }
 
 # Under a transfer whose payload is verified: from one policy to another and back.

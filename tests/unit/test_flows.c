@@ -37,6 +37,7 @@ static void random_record(struct tcptuned_flow_record *r)
 		       .receive_limit = random64() % TCPTUNED_LIMITS,
 		       .bytes_received = random64() >> (2 + random64() % 40),
 		       .bytes_acked = random64() >> (2 + random64() % 40),
+		       .data_sent = random64() >> 33, .retransmits = random64() >> 33,
 		       .rcvbuf = random64() >> 33, .sndbuf = random64() >> 33,
 		       .rmem_alloc = random64() >> 33, .wmem_queued = random64() >> 33,
 		       .flow.flags = TCPTUNED_F_MANAGED, .flow.policy = random64() % 3,
@@ -77,7 +78,8 @@ static void pass_by(const struct tcptuned_flow_record *r)
 	struct readout_socket socket = struct_of(
 		readout_socket, .ops = ops_of(r->congestion_control), .rcvbuf = r->rcvbuf,
 		.sndbuf = r->sndbuf, .rmem_alloc = r->rmem_alloc, .wmem_queued = r->wmem_queued,
-		.rcv_wnd = r->rcv_wnd, .limit = r->limit, .receive_limit = r->receive_limit);
+		.rcv_wnd = r->rcv_wnd, .limit = r->limit, .receive_limit = r->receive_limit,
+		.traffic = {{r->bytes_received, r->bytes_acked, r->data_sent, r->retransmits}});
 	struct readout_group *group;
 
 	readout.sums.records++;
@@ -217,7 +219,7 @@ TEST(doubles_are_dropped)
 TEST(sums)
 {
 	struct readout_sums want = {.records = RECORDS, .live = RECORDS, .matched = RECORDS};
-	__u64 bbr1 = 0, grouped = 0, groups = 0;
+	__u64 bbr1 = 0, carried[TCPTUNED_CARRIED] = {0}, grouped = 0, groups = 0;
 
 	begin(RECORDS, 10);
 	for (const struct tcptuned_flow_record *r = records; r < records + RECORDS; r++) {
@@ -231,7 +233,13 @@ TEST(sums)
 		want.receive_limited[r->receive_limit]++;
 		want.rcv_reason[r->flow.rcv_reason]++;
 		want.snd_reason[r->flow.snd_reason]++;
-		bbr1 += r->flow.policy == 1 && !strcmp(r->congestion_control, "bbr");
+		if (r->flow.policy != 1 || strcmp(r->congestion_control, "bbr"))
+			continue;
+		bbr1++;
+		carried[TCPTUNED_RECEIVED] += r->bytes_received;
+		carried[TCPTUNED_ACKED] += r->bytes_acked;
+		carried[TCPTUNED_SEGMENTS] += r->data_sent;
+		carried[TCPTUNED_RETRANSMITS] += r->retransmits;
 	}
 	/* The second reading forgets the first. */
 	read_from(records, 1);
@@ -241,8 +249,10 @@ TEST(sums)
 	for_each_row (group, flows.sums.group) {
 		groups += !!group->flows;
 		grouped += group->flows;
-		if (group->policy == 1 && !strcmp(group->congestion_control, "bbr"))
-			assert_int_equal(group->flows, bbr1);
+		if (group->policy != 1 || strcmp(group->congestion_control, "bbr"))
+			continue;
+		assert_int_equal(group->flows, bbr1);
+		assert_memory_equal(&group->traffic, carried, sizeof(carried));
 	}
 	assert_int_equal(groups, 12);
 	assert_int_equal(grouped, RECORDS);

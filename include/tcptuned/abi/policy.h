@@ -71,6 +71,24 @@ struct tcptuned_policy {
 	char name[TCPTUNED_POLICY_NAME_MAX];
 };
 
+enum tcptuned_carried {
+	TCPTUNED_RECEIVED, /* bytes */
+	TCPTUNED_ACKED,	   /* bytes sent and acknowledged */
+	TCPTUNED_SEGMENTS, /* sent */
+	TCPTUNED_RETRANSMITS,
+	TCPTUNED_CARRIED,
+};
+
+struct tcptuned_traffic {
+	__u64 carried[TCPTUNED_CARRIED];
+};
+
+/* Of the policies of one name; by tuned connections, and by observed ones. */
+struct tcptuned_policy_traffic {
+	struct tcptuned_traffic ended[2];  /* until these ended or left the policy */
+	struct tcptuned_traffic before[2]; /* before these, which were open, came to it */
+};
+
 /* True if it sets something when a connection is established, however little that will carry. */
 static inline int tcptuned_policy_sets_at_once(const struct tcptuned_policy *policy)
 {

@@ -73,6 +73,7 @@ struct readout_group {
 	__u32 policy;
 	__u32 flows; /* 0: the slot is free */
 	char congestion_control[TCPTUNED_CC_NAME_MAX];
+	struct tcptuned_traffic traffic;
 };
 
 struct readout_sums {
@@ -106,7 +107,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 49768 && sizeof(struct tcptuned_flow) == 432,
+_Static_assert(sizeof(struct readout) == 82536 && sizeof(struct tcptuned_flow) == 432,
 	       "the layout of pinned maps has changed: raise TCPTUNED_ABI, then these numbers");
 
 /* What the sums need of a socket in addition to its record. */
@@ -117,6 +118,7 @@ struct readout_socket {
 	__u32 rcv_wnd;
 	__u32 limit, receive_limit; /* enum tcptuned_limit */
 	struct tcptuned_waits waits;
+	struct tcptuned_traffic traffic;
 };
 
 /* What is known of a sender. */
@@ -287,6 +289,7 @@ static inline struct readout_group *readout_add(struct readout_sums *sums,
 	__u32 flags = flow->flags, rcv = flow->rcv_reason, snd = flow->snd_reason;
 	__u32 observed = !!(flags & TCPTUNED_F_OBSERVE);
 	struct readout_group *group;
+	int i;
 
 	sums->live++;
 	sums->observed += observed;
@@ -315,6 +318,8 @@ static inline struct readout_group *readout_add(struct readout_sums *sums,
 		sums->groups_other++;
 		return 0;
 	}
+	for (i = 0; i < TCPTUNED_CARRIED; i++)
+		group->traffic.carried[i] += socket->traffic.carried[i];
 	return group->flows++ ? 0 : group;
 }
 

@@ -35,10 +35,6 @@ enum tcptuned_counter {
 	TCPTUNED_C_SND_TESTS_FAILED,
 	TCPTUNED_C_SND_TESTS_ABANDONED,
 	TCPTUNED_C_SND_FAILED,
-	TCPTUNED_C_BYTES_RECEIVED, /* of managed connections that ended */
-	TCPTUNED_C_BYTES_ACKED,
-	TCPTUNED_C_SEGMENTS_SENT,
-	TCPTUNED_C_RETRANSMITS,
 	TCPTUNED_C_RCV_BUDGET,	 /* receive windows that the budget limited */
 	TCPTUNED_C_SND_BUDGET,	 /* send buffers that the budget limited */
 	TCPTUNED_C_MEMORY_SHORT, /* growth refused because TCP's memory is short */
