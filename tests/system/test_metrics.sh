@@ -198,22 +198,66 @@ test_rules_of_prometheus() {
 	promtool test rules tests.yml
 }
 
+# Prints the cells of the console's rows of an instance, one a line.
+cells() { # INSTANCE
+	sed -n "/>$1<\/td>/,/<\/tr>/ s/^ *<td[^>]*>\(.*\)<\/td>/\1/p" "$TEST_DIR/console.html"
+}
+
+# Opens the console in Chromium, as it comes from Prometheus.
+browse() { # CHROMIUM_OPTION...
+	in_host a timeout 120 chromium-headless-shell --no-sandbox --user-data-dir="$TEST_DIR/chromium" "$@" \
+		http://127.0.0.1:9872/consoles/tcptuned.html 2>"$TEST_DIR/chromium.log"
+}
+
+# UPDATE=1 renews the picture of the documentation.
+console_shows() {
+	local cell bytes
+	browse --dump-dom >"$TEST_DIR/console.html"
+	! grep -E 'NaN|Inf|[Ee]rror|%!' "$TEST_DIR/console.html" || fail "the console has what is no value"
+	mapfile -t cell < <(cells a)
+	bytes=$(metric tcptuned_budget_bytes)
+	expect_eq "${#cell[@]}" 17 "cells of a"
+	expect_eq "${cell[1]}" "runs $(ctl_json .version status)<br>configuration in force" "state"
+	expect_eq "${cell[2]}, ${cell[3]}" "4, 2" "tuned, observed"
+	# of six ends, three only receive, and one has stopped; the others may wait for a processor
+	expect_match "${cell[4]}" '^[456] idle<br>' "limits of senders"
+	expect_eq "$(grep -oE '[0-9]+ ' <<<"${cell[4]} ${cell[5]}" | awk '{ n += $1 } END { print n }')" 12 "both directions of all"
+	expect_ge "${cell[7]% %}" 20 "% of the time that the fixed buffer limits"
+	expect_between "${cell[6]% %}" 0 100 "% of that of tuned ones"
+	expect_between "${cell[8]% %}" 0 20 "% of the segments sent again"
+	expect_between "$(numfmt --from=iec-i "${cell[10]%B}")" $((bytes / 1000 * 999)) $((bytes / 1000 * 1001)) "budget"
+	expect_between "${cell[13]% %}" 0 100 "% of a processor"
+	expect_eq "$(printf '%s\n' "${cell[@]:0:14}" "${cell[@]:15}" | grep -c – || :)" 0 "cells without a value"
+	expect_eq "$(cells b | uniq | xargs)" 'b <b class=bad>down</b> – b –' "a host without a daemon"
+	[ -z "${UPDATE-}" ] || browse --window-size=1000,365 --hide-scrollbars --screenshot="$TEST_TOP/docs/console.png"
+}
+
 test_prometheus_scrapes() {
 	host a b
+	printf '[policy there]\nlocal_port = 5303\nmode = observe\n[policy here]\nremote_port = 5303\nmode = observe\n' >>"$TEST_DIR/none.conf"
 	tcptuned_in a
 	link a b --rate 100mbit --delay 10ms --queue 100p
 	# it scrapes for the first time after 5 s
 	cat >"$TEST_DIR/scrape.yml" <<-END
-		global: {scrape_interval: 3s, scrape_timeout: 3s}
+		global: {scrape_interval: 3s, scrape_timeout: 3s, evaluation_interval: 3s}
 		rule_files: ["$TEST_TOP/contrib/prometheus/*.rules.yml"]
 		scrape_configs:
-		- {job_name: tcptuned, static_configs: [{targets: ["127.0.0.1:$METRICS_PORT"]}]}
+		- job_name: tcptuned
+		  static_configs:
+		  - {targets: ["127.0.0.1:$METRICS_PORT"], labels: {instance: a}}
+		  - {targets: ["${ADDR[b]}:$METRICS_PORT"], labels: {instance: b}}
 	END
 	background prometheus in_host a prometheus --config.file="$TEST_DIR/scrape.yml" \
+		--web.console.templates="$TEST_TOP/contrib/prometheus/consoles" \
 		--storage.tsdb.path="$TEST_DIR/tsdb" --web.listen-address=127.0.0.1:9872
 	stream one 5301 --duration 280 --congestion reno # bbr would keep 4 for a moment each ten seconds
-	wait_output -ge 4 query 'count_over_time(up[1m])'
-	expect_eq "$(query 'min_over_time(up[1m])')" 1 "every scrape succeeded"
+	idle_stream small 5302 2MB
+	stream fixed 5303 --duration 280 --congestion reno --rcvbuf 32KiB
+	wait_until query 'tcptuned_connections_closed_total == 0'
+	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --port 5304 --bytes 1MB --count 16 --streams 4 --rcvbuf 32KiB >/dev/null
+	wait_until query 'tcptuned_connections_closed_total == 8'
+	wait_output -ge 4 query 'count_over_time(up{instance="a"}[1m])'
+	expect_eq "$(query 'min_over_time(up{instance="a"}[1m])')" 1 "every scrape succeeded"
 	expect_ge "$(query 'tcptuned_flow_cwnd_segments{remote=~".*:5301"}')" 20 "cwnd"
 	# 95.4 Mbit/s at most arrive: 11.9 MB/s; Prometheus' own clock is coarse here
 	expect_between "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[12s])')" \
@@ -223,6 +267,8 @@ test_prometheus_scrapes() {
 	expect_eq "$(query 'sum(tcptuned_flow_limited{remote=~".*:5301"})')" 2 "limits that hold"
 	expect_eq "$(query 'tcptuned_build_info * 1')" 1 "build_info"
 	dashboard_shows 'Versions|Open connections|Time limited|Segments|Sending|Round-trip|Buffers$|Memory'
+	wait_until query 'instance:tcptuned_limited:ratio_rate5m{tuned="no"} > 0'
+	console_shows
 	! grep -iE 'level=(warn|error)' "$TEST_DIR/prometheus.log" | grep -i scrape ||
 		fail "Prometheus complains"
 	stop prometheus
