@@ -166,13 +166,15 @@ test_grants_outlive_the_daemon() {
 # may hold or lack a reserve of 1 MB (SK_MEMORY_PCPU_RESERVE), which has to be little beside the margins of 1/15.
 # alone: net.ipv4.tcp_mem is the whole host's
 test_memory_of_tcp_is_short() {
-	local before i limits held
+	local before i limits others held
 	# In one answer: what a connection has earned can be less a moment later, and then it is not refused.
 	local refused='.receive.reason == "budget" and (.flags | contains(["receive_memory_short"]))
 		and .receive.budget_granted_bytes <= .receive.budget_wanted_bytes / 2'
 	before=$(sysctl -n net.ipv4.tcp_mem)
 	limits=$(host_limits)
 	sysctl -qw net.core.rmem_max=4194304 net.core.wmem_max=4194304 # as of Linux 6.18
+	wait_until pages_are_steady # the kernel frees what earlier tests had
+	others=$held
 	kernel_gives 262144 4194304
 	host a b
 	for i in 1 2 3 4 6 7; do
@@ -182,28 +184,18 @@ test_memory_of_tcp_is_short() {
 	link a b --rate 200mbit --delay 10ms
 	free_sender_on a
 	tcptuned_start
-	wait_output -ge 18432 pages_of_a # 72 MB
+	wait_output -ge $((others + 18432)) pages # 72 MB more than others have
 	wait_until pages_are_steady
+	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
 	SENDER_PREFIX= stream sender 7305 --duration 240 --congestion reno
 	wait_output -ge 1 budget_sees 7305 budget_wanted_bytes # how much depends on the rate, and that on the host
-	wait_until memory_short_at_once lib_outputs -ge 1 counter tcptuned_memory_short_total ''
-	wait_until memory_short_at_once lib_outputs = true flow 7305 "$refused"
+	wait_output -ge 1 counter tcptuned_memory_short_total ''
+	wait_output = true flow 7305 "$refused"
 	sysctl -qw net.ipv4.tcp_mem="$before"
 	wait_output -ge 400000 budget_sees 7305 budget_granted_bytes
 	note "$(budget_sees 7305 budget_granted_bytes) granted once there is memory"
 	tcptuned_stop
 	xargs -d '\n' sysctl -qw <<<"$limits"
-}
-
-# Sets the limit for what is held now: sockets of earlier tests may go minutes later.
-memory_short_at_once() { # COMMAND...
-	sysctl -qw net.ipv4.tcp_mem="$(pages | awk '{ print $1, int($1 * 15 / 14), 8 * $1 }')"
-	"$@"
-}
-
-pages_of_a() { # of memory that connections of host a hold
-	in_host a ss -tnmaH | sed -nE 's/.*skmem:\(r([0-9]+),.*,w([0-9]+),.*/\1 \2/p' |
-		awk '{ n += $1 + $2 } END { print int(n / 4096) }'
 }
 
 host_limits() {
