@@ -563,15 +563,20 @@ static const struct row traffic_rows[] = {
 	 "Segments that they have sent again."},
 };
 
+/* A value of a policy: of connections that are tuned (@others is 0), or of the others. */
+static void print_part(struct prom *prom, const struct row *row, const struct tcptuned_policy *p,
+		       unsigned int others, const void *values)
+{
+	print_sample(prom, row->name, row->help, tcptuned_field(values, row->offset, row->size),
+		     PLAIN, "policy", p->name, "tuned", others ? "no" : "yes", NULL);
+}
+
 static void print_traffic(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(traffic_rows); i++)
 		for (unsigned int n = 0; n < 2 * snap->policies_len; n++)
-			print_sample(prom, traffic_rows[i].name, traffic_rows[i].help,
-				     tcptuned_field(&snap->traffic[n / 2][n % 2],
-						    traffic_rows[i].offset, traffic_rows[i].size),
-				     PLAIN, "policy", snap->policies[n / 2].name, "tuned",
-				     n % 2 ? "no" : "yes", NULL);
+			print_part(prom, &traffic_rows[i], &snap->policies[n / 2], n % 2,
+				   &snap->traffic[n / 2][n % 2]);
 }
 
 static const struct row trial_rows[] = {
@@ -596,14 +601,10 @@ static void print_trials(struct prom *prom, const struct tcptuned_snapshot *snap
 	for (size_t i = 0; i < ARRAY_SIZE(trial_rows); i++)
 		for (unsigned int n = 0; n < 2 * snap->policies_len; n++) {
 			const struct tcptuned_policy *policy = &snap->policies[n / 2];
-			const struct row *row = &trial_rows[i];
 
 			if (policy->holdback || policy->harmful)
-				print_sample(prom, row->name, row->help,
-					     tcptuned_field(&snap->trials[n / 2][n % 2],
-							    row->offset, row->size),
-					     PLAIN, "policy", policy->name, "tuned",
-					     n % 2 ? "no" : "yes", NULL);
+				print_part(prom, &trial_rows[i], policy, n % 2,
+					   &snap->trials[n / 2][n % 2]);
 		}
 }
 
