@@ -322,13 +322,10 @@ keep_host_state() {
 	host_before=$(host_state)
 }
 
-# Waits until the state is that again: the kernel frees programs of struct_ops after a grace period of Tasks RCU
-# (bpf_struct_ops_map_free()), which took more than four minutes on a host with two busy loops.
+host_is_as_before() { [ -z "$(new_in_host_state)" ]; }
+
+# Waits until the state is that again.
 expect_host_state() {
-	local end=$((SECONDS + 900))
-	until [ -z "$(new_in_host_state)" ]; do
-		[ $SECONDS -lt $end ] || fail "not as before: $(new_in_host_state)"
-		sleep 0.1
-	done
+	(wait_until_freed host_is_as_before) || fail "not as before: $(new_in_host_state)"
 	note "the host is as it was"
 }

@@ -155,7 +155,7 @@ def watch(device):
             counts.update(dict.fromkeys(COUNTS[1:], 0))
             for direction in directions.values():
                 direction.edge = None
-            print("counting anew", file=sys.stderr, flush=True)
+            print("counting from now", file=sys.stderr, flush=True)
         read_all(capture)
     read_all(capture)
     counts["dropped"] = struct.unpack("II", capture.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]

@@ -56,7 +56,7 @@ test_receivers_and_congestion_control() {
 	# Not what the kernel did while a buffer was fixed below the window that it had offered, until then; an edge that
 	# the adoption itself moves back stays behind the furthest one, and is counted.
 	kill -USR1 "$(pid_of watch)"
-	wait_printed watch anew
+	wait_printed watch 'from now'
 	sent=$(segments_sent 7202)
 	proceed asked receiver-7201 rcvbuf
 	expect_eq "$(<"$TEST_DIR/receiver-7201.log")" "rcvbuf 131072" "size that its application reads"
