@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sys/stat.h>
 
 #include "awake.h"
 #include "link.h"
@@ -167,14 +168,16 @@ static void fill_report(struct emulator *e, struct report *ret)
 	}
 }
 
-/* Written to a file next to it and renamed, so that a reader never sees half of it. */
+/* A file is written beside and renamed: no reader ever sees half of it. A device stays one. */
 static int write_stats(const char *path, const struct report *report, bool *ret_valid)
 {
 	char temporary[4096];
 	FILE *out = stdout;
+	struct stat st;
+	bool file = stat(path, &st) || S_ISREG(st.st_mode);
 	int err = 0;
 
-	snprintf(temporary, sizeof(temporary), "%s.new", path);
+	snprintf(temporary, sizeof(temporary), "%s%s", path, file ? ".new" : "");
 	if (strcmp(path, "-"))
 		out = fopen(temporary, "we");
 	if (!out)
@@ -184,7 +187,7 @@ static int write_stats(const char *path, const struct report *report, bool *ret_
 		err = -EIO;
 	if (out == stdout)
 		return err;
-	if (fclose(out) || (!err && rename(temporary, path)))
+	if (fclose(out) || (!err && file && rename(temporary, path)))
 		err = -errno;
 	return err;
 }
@@ -279,7 +282,6 @@ static int init_links(struct emulator *e)
 			fprintf(stderr, "linkem: no memory for the queue: %s\n", strerror(-err));
 			return err;
 		}
-		e->link[i].spin &= o->awake;
 	}
 	return 0;
 }

@@ -223,6 +223,17 @@ linkem_longer() {
 	transfer a b --congestion cubic --duration 2 --series 20 >"$TEST_DIR/out"
 }
 
+# Without --stats they go to /dev/null, which is not to be replaced by a file.
+test_statistics_to_a_device() {
+	host a b
+	ln -s /dev/null "$TEST_DIR/device"
+	background emulator "$TEST_BUILD/linkem" --ns-a "$(lib_netns a)" --ns-b "$(lib_netns b)" \
+		--dev-a tun0 --dev-b tun0 --addr-a 10.99.0.1/30 --addr-b 10.99.0.2/30 --stats "$TEST_DIR/device"
+	wait_printed emulator '^ready$'
+	stop emulator || [ $? = 3 ] # which may be late
+	[ -c "$TEST_DIR/device" ] || fail "the device was replaced"
+}
+
 # virtual: rates and times are measured
 test_schedule() {
 	host a b
