@@ -41,12 +41,17 @@ struct station {
 	struct host_stats stats;
 };
 
+/* How it waits (--idle). */
+enum link_idle { LINK_SLEEPS, LINK_POLLS, LINK_SAVES };
+
 struct link {
 	struct queue queue;
 	struct delay_line delay;
 	uint64_t fastest_bps; /* that the link will ever be; of a trace the mean */
 	uint64_t run_ns;      /* longest serialisation time of one delivery */
 	bool spin;	      /* slow link: wait actively for the last 50 us */
+	uint64_t sleep_min_ns;
+	uint64_t sleep_long_ns; /* from which on it wakes early, and spins */
 	int in_fd, out_fd;
 
 	uint8_t *store;
@@ -79,7 +84,7 @@ struct link {
  * errno.
  */
 int link_init(struct link *l, const struct queue_config *config, const struct delay_config *delay,
-	      uint32_t mtu, const struct host *hosts, unsigned int host_count);
+	      uint32_t mtu, const struct host *hosts, unsigned int host_count, enum link_idle idle);
 /*
  * Starts the thread, SCHED_FIFO where that is allowed. @judged_from_ns: lateness before that goes
  * to stats.late_before. 0 or negative errno.

@@ -276,8 +276,8 @@ static int init_links(struct emulator *e)
 			.reorder_ns = o->reorder[i].p > 0 ? o->reorder[i].later_ns : 0,
 			.seed = e->config[i].seed,
 		};
-		err = link_init(&e->link[i], &e->config[i], &delay, o->mtu, o->hosts,
-				o->host_count);
+		err = link_init(&e->link[i], &e->config[i], &delay, o->mtu, o->hosts, o->host_count,
+				o->idle);
 		if (err) {
 			fprintf(stderr, "linkem: no memory for the queue: %s\n", strerror(-err));
 			return err;
@@ -312,7 +312,7 @@ static int open_tuns(struct emulator *e)
 
 static int start_links(struct emulator *e)
 {
-	if (e->options.awake) {
+	if (e->options.idle == LINK_POLLS) {
 		int err = awake_start();
 
 		if (err) {

@@ -436,8 +436,12 @@ static int parse_tolerance(void *to, const char *text)
 
 static int parse_idle(void *to, const char *text)
 {
-	*(bool *)to = !strcmp(text, "poll");
-	return *(bool *)to || !strcmp(text, "sleep") ? 0 : -EINVAL;
+	enum link_idle *ret = to;
+
+	*ret = !strcmp(text, "poll")   ? LINK_POLLS
+	       : !strcmp(text, "save") ? LINK_SAVES
+				       : LINK_SLEEPS;
+	return *ret != LINK_SLEEPS || !strcmp(text, "sleep") ? 0 : -EINVAL;
 }
 
 static int parse_fd(void *to, const char *text)
@@ -516,8 +520,9 @@ static const struct option_row {
 	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
 	{"judge-after", ONE, parse_seconds, AT(judge_after_s, 1), "SECONDS",
 	 "lateness before that is reported, but makes no run invalid (0)"},
-	{"idle", ONE, parse_idle, AT(awake, 1), "sleep|poll",
-	 "poll: keep idle processors busy, where a virtual machine's wake late, and spin on slow links (sleep)"},
+	{"idle", ONE, parse_idle, AT(idle, 1), "sleep|poll|save",
+	 "poll: keep idle processors busy, where a virtual machine's wake late, and spin on slow links; "
+	 "save: take little processor time, and be up to 0.5 ms late (sleep)"},
 	{"duration", ONE, parse_seconds, AT(duration_s, 1), "SECONDS",
 	 "end by itself after this time (0: on SIGTERM or SIGINT only)"},
 	{"stats", ONE, parse_text, AT(stats_path, 1), "FILE|-",

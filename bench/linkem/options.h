@@ -8,6 +8,7 @@
 #include "bursts.h"
 #include "delay.h"
 #include "hosts.h"
+#include "link.h"
 #include "red.h"
 #include "schedule.h"
 #include "trace.h"
@@ -48,7 +49,7 @@ struct options {
 	double tolerance;     /* of the limits on its own lateness, a factor */
 	double duration_s;    /* 0: until a signal */
 	double judge_after_s; /* since the link came up; 0: from its first packet on */
-	bool awake;
+	enum link_idle idle;
 	const char *stats_path; /* NULL: none; "-": standard output */
 	uint64_t ready_fd;
 };
