@@ -381,6 +381,9 @@ ctl() {
 	"${tcptunectl[@]}" "$@"
 }
 
+# jq 1.6 takes 14 ms to start, gojq 2.
+[ -z "$(type -P gojq)" ] || jq() { gojq "$@"; }
+
 ctl_json() { # JQ_FILTER ARGUMENT...
 	ctl "${@:2}" --json | jq -cr "$1"
 }
