@@ -124,10 +124,12 @@ test_locked_buffers_over_ipv6() {
 }
 
 # Windows grow, and shrink for a test, a probe, and a slow reader: no advertised right edge moves back. The
-# flows share a queue of a second: only a reader that is late by an eighth of that puts off the tests.
+# flows share a queue of a second: only a reader that is late by an eighth of that puts off the tests. It holds
+# the windows of all, or congestion windows would limit, and there would be nothing to test.
 test_right_edge() {
 	local four six
-	sized_path --rate 100mbit --delay 5ms --queue 16MB
+	tuned_path "--set=policy.congestion_control=keep --set=policy.receive_window_max=2M" \
+		--rate 100mbit --delay 5ms --queue 16MB
 	watch
 	SENDER_PREFIX= stream four 7101 --congestion cubic --duration 280 --verify # its window would end the queue
 	SENDER_PREFIX= TRANSFER_ADDR=${ADDR6[b]} stream six 7102 --congestion cubic --duration 280 --verify --streams 2
