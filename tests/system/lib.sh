@@ -169,7 +169,7 @@ wait_until() { # COMMAND...
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] ||
 			fail "not within $limit s: $*$([ "$1" != lib_outputs ] || sed 's/^/, but: /' "$TEST_DIR/output")"
-		[ $((tries++)) -lt 10 ] && sleep 0.1 || sleep "${WAIT_S-0.3}" # four lanes share the processors
+		[ $((tries++)) -lt 10 ] && sleep 0.1 || sleep "${WAIT_S-0.3}" # six lanes share the processors
 	done
 }
 

@@ -33,7 +33,6 @@ test_rates_at_100_ms() {
 
 # virtual: rates and times are measured
 test_short_and_uneven_delay() {
-	local LINK_IDLE=sleep
 	host a b
 	linkem_ping() {
 		link a b "$@"
