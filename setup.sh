@@ -20,7 +20,7 @@ demo_packages="iproute2 iperf3 jq curl"
 # Of llvm: llvm-symbolizer, with which the sanitizers name functions.
 test_packages="libcmocka-dev procps util-linux prometheus tcpdump
 	gawk git libclang-rt-dev llvm sqlite3 python3 codespell clang-format
-	gojq vsftpd lftp rsync liburing-dev zsh fish chromium-headless-shell"
+	vsftpd lftp rsync liburing-dev zsh fish chromium-headless-shell"
 test_servers="prometheus vsftpd" # which tests start by themselves
 
 say() {
