@@ -122,7 +122,7 @@ OUTDATED_BY = {
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
     **dict.fromkeys(("cost", "connections"), ("bpf",)),
-    "streams": (*AUTO, "streams/model.c", "streams/search.c", "streams/advice.c"),
+    "streams": (*AUTO, "streams/model.c", "streams/search.c", "streams/verdict.c"),
     **dict.fromkeys(("random_loss", "random_loss_shared"), CHOICE),
     "unsent": (*RULE, "include/tcptuned/algo/unsent.h"),
     **dict.fromkeys(("paths", "paths_changed", "paths_neighbour"),

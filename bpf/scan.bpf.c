@@ -50,16 +50,15 @@ static __always_inline __u32 sender_queue(const struct tcptuned_flow *flow, stru
 {
 	__u32 min = sk_min_rtt_us(tp), known = flow->snd.min_rtt_us;
 
-	return readout_queue(tp->snd_nxt - tp->snd_una,
-			     standing_rtt_us(&flow->snd, tp->srtt_us >> 3),
-			     known && known < min ? known : min, tp->mss_cache);
+	return limit_queue(tp->snd_nxt - tp->snd_una, standing_rtt_us(&flow->snd, tp->srtt_us >> 3),
+			   known && known < min ? known : min, tp->mss_cache);
 }
 
 static __always_inline __u8 send_limit_of(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u32 unsent = tp->write_seq - tp->snd_nxt;
-	struct readout_sender sender = {
+	struct limit_sender sender = {
 		.unsent = unsent,
 		.mss = tp->mss_cache,
 		.in_flight = tp->packets_out,
@@ -79,7 +78,7 @@ static __always_inline __u8 send_limit_of(const struct tcptuned_flow *flow, stru
 		.window_full = window_is_full(tp, unsent),
 	};
 
-	return readout_send_limit(&sender);
+	return limit_of_sender(&sender);
 }
 
 /* By the last interval, if one has ended: what arrives in bursts may be in either of two rounds. */
@@ -103,14 +102,14 @@ static __always_inline __u32 receiver_queue(const struct tcptuned_flow *flow, st
 		rtt_us = standing_rtt_us(&flow->rcv, rtt_us);
 	if (flow->rcv.interval_silent_us + min_rtt_us >= rtt_us)
 		return 0;
-	return readout_queue(receive_window_used(flow, tp), rtt_us, min_rtt_us, tp->mss_cache);
+	return limit_queue(receive_window_used(flow, tp), rtt_us, min_rtt_us, tp->mss_cache);
 }
 
 static __always_inline __u8 receive_limit_of(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u64 now_us = bpf_ktime_get_ns() / 1000, seen_us = flow->rcv.seen_us;
-	struct readout_receiver receiver = {
+	struct limit_receiver receiver = {
 		.used = receive_window_used(flow, tp),
 		.window = tp->rcv_wnd,
 		.queue = receiver_queue(flow, tp),
@@ -123,7 +122,7 @@ static __always_inline __u8 receive_limit_of(const struct tcptuned_flow *flow, s
 			       tcptuned_request(flow, true) != REQUEST_APPLICATION,
 	};
 
-	return readout_receive_limit(&receiver);
+	return limit_of_receiver(&receiver);
 }
 
 /* The state of bitcp is in the kernel's room for congestion controls (bpf/cc/bitcp.bpf.c). */

@@ -23,12 +23,12 @@
 #include "cc_auto.h"
 #include "congestion_control.h"
 #include "events.h"
+#include "outcomes.h"
 #include "paths.h"
 #include "policy.h"
 #include "receiver.h"
 #include "record.h"
 #include "sender.h"
-#include "trial.h"
 
 static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ctx)
 {

@@ -13,7 +13,7 @@
 
 #include <tcptuned/abi/policy.h>
 
-#include "paths/store.h"
+#include "paths/database.h"
 #include "util/clock.h"
 
 #define FILE_SECONDS 3	  /* that a child may take; the store waits for a lock for a shorter time */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Path memory: what connections have measured on the way to a prefix, for later ones, in
- * $XDG_STATE_HOME/tcptuned/paths.db. The file has the daemon's format (paths/store.h), the
+ * $XDG_STATE_HOME/tcptuned/paths.db. The file has the daemon's format (paths/database.h), the
  * arithmetic is in <tcptuned/algo/path.h>. No failure is fatal: without a file, paths are
  * remembered until the end.
  */

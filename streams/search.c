@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "streams/advice.h"
+#include "streams/verdict.h"
 #include "streams/child.h"
 #include "streams/probe.h"
 #include "streams/process.h"
@@ -132,13 +132,13 @@ int tcptuned_streams_conclude(const struct tcptuned_streams_options *options,
 	struct tcptuned_streams_options o;
 	int err = read_options(options, &o);
 
-	advice_copy(&r, result);
+	verdict_copy(&r, result);
 	if (err || !r.levels_len || r.levels_len > TCPTUNED_STREAMS_LEVELS_MAX)
 		return err ? err : -EINVAL;
-	advice_conclude(&o, &r);
+	verdict_conclude(&o, &r);
 	r.end = r.fastest < r.levels[r.levels_len - 1].streams ? TCPTUNED_STREAMS_END_NO_GAIN
 							       : TCPTUNED_STREAMS_END_MAX;
-	advice_copy(result, &r);
+	verdict_copy(result, &r);
 	return 0;
 }
 
@@ -358,7 +358,7 @@ static int end_with_result(struct tcptuned_streams *t, enum tcptuned_streams_end
 
 	if (end != TCPTUNED_STREAMS_END_GOES_ON)
 		r->end = end;
-	advice_conclude(&t->options, r);
+	verdict_conclude(&t->options, r);
 	/* Without the last measurement nothing shows that the path was the same all the time. */
 	if (!t->checks && r->confidence == TCPTUNED_STREAMS_CONFIDENCE_HIGH)
 		r->confidence = TCPTUNED_STREAMS_CONFIDENCE_MEDIUM;
@@ -401,7 +401,7 @@ static int is_beyond_impact(const struct tcptuned_streams *t)
 
 	if (t->run.streams < 4)
 		return 0;
-	advice_conclude(&t->options, &r);
+	verdict_conclude(&t->options, &r);
 	return r.impact == TCPTUNED_STREAMS_IMPACT_MODEL &&
 	       r.fastest_impact > t->options.impact_max;
 }
@@ -474,7 +474,7 @@ static int judge_level(struct tcptuned_streams *t, const struct tcptuned_streams
 	if (t->checks)
 		return judge_check(t);
 	r->end = tcptuned_streams_doubling_add(&t->doubling, level->rate, level->rtt_min_s,
-					       advice_is_uncertain(level));
+					       verdict_is_uncertain(level));
 	if (r->end == TCPTUNED_STREAMS_END_CHANGED)
 		return end_with_change_of_rtt(t,
 					      level->rtt_min_s < t->doubling.rtt_max
@@ -528,7 +528,7 @@ static int add_level(struct tcptuned_streams *t, const struct probe_report *repo
 					  "each probe take longer");
 	r->levels_len++;
 	t->repeats = 0;
-	advice_find_limits(r);
+	verdict_find_limits(r);
 	return judge_level(t, level);
 }
 
@@ -659,7 +659,7 @@ int tcptuned_streams_fd(const struct tcptuned_streams *t)
 
 void tcptuned_streams_result(const struct tcptuned_streams *t, struct tcptuned_streams_result *ret)
 {
-	advice_copy(ret, &t->result);
+	verdict_copy(ret, &t->result);
 }
 
 unsigned int tcptuned_streams_probing(const struct tcptuned_streams *t, double *ret_rate)

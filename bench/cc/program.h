@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A comparison congestion control as struct_ops, on bpf/cc/congestion.h; its init needs no map. */
+/* A comparison congestion control as struct_ops, on bpf/cc/engine.h; its init needs no map. */
 #ifndef BENCH_CC_PROGRAM_H
 #define BENCH_CC_PROGRAM_H
 
-#include "cc/congestion.h"
+#include "cc/engine.h"
 
 #define CONGESTION_CONTROL(INIT, ON_ACK, SSTHRESH, UNDO)     \
 	SEC("struct_ops/ca_init")                            \

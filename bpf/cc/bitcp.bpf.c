@@ -3,7 +3,7 @@
  * BI-TCP as a struct_ops congestion control, "bitcp". The algorithm is tcptuned/algo/bitcp.h.
  * It has no sndbuf_expand: the kernel's factor of two is enough for at most S_max packets per RTT.
  */
-#include "congestion.h"
+#include "engine.h"
 #include "tcptuned/algo/bitcp.h"
 
 /* The section [bitcp] of the configuration. Zeroes, the initial content, stand for the defaults. */

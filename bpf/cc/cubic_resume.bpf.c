@@ -4,7 +4,7 @@
  * known path. All windows but those of the round trip after that are those of the kernel's
  * functions.
  */
-#include "congestion.h"
+#include "engine.h"
 
 extern void cubictcp_init(struct sock *sk) __ksym;
 extern void cubictcp_cong_avoid(struct sock *sk, __u32 ack, __u32 acked) __ksym;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "flows/words.h"
-#include "flows/top.h"
+#include "flows/choice.h"
 #include "kern/kernel.h"
 #include "util/error.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "flows/top.h"
+#include "flows/choice.h"
 #include "kern/kernel.h"
 #include "util/error.h"
 #include "util/prefix.h"

@@ -9,7 +9,7 @@
 
 #include "config/config.h"
 #include "kern/kernel.h"
-#include "paths/store.h"
+#include "paths/database.h"
 
 struct tcptuned_paths;
 

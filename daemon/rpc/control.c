@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "policy/lookup.h"
-#include "rpc/advice.h"
+#include "rpc/advise.h"
 #include "rpc/events.h"
 #include "rpc/flows.h"
 #include "rpc/json.h"
@@ -282,7 +282,7 @@ static tcptuned_handler *const handlers[TCPTUNED_CMD_STOP + 1] = {
 	[TCPTUNED_CMD_POLICIES] = tcptuned_policies_handle,
 	[TCPTUNED_CMD_POLICY_TEST] = tcptuned_policies_handle_test,
 	[TCPTUNED_CMD_PATHS] = tcptuned_paths_handle,
-	[TCPTUNED_CMD_ADVISE] = tcptuned_advice_handle,
+	[TCPTUNED_CMD_ADVISE] = tcptuned_advise_handle,
 	[TCPTUNED_CMD_TRIAL] = tcptuned_trial_handle,
 };
 

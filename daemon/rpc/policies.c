@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flows/words.h"
+#include <tcptuned/algo/holdback.h>
+
 #include "flows/scan.h"
+#include "flows/words.h"
 #include "host/cgroup.h"
 #include "policy/describe.h"
 #include "policy/lookup.h"
@@ -148,7 +150,8 @@ static bool is_held_back(const struct tcptuned_policy *policy, const struct tcpt
 
 	memcpy(local, tuple->local, sizeof(local));
 	memcpy(remote, tuple->remote, sizeof(remote));
-	return tcptuned_is_held_back(policy, local, remote, tuple->local_port, tuple->remote_port);
+	return holdback_draw(policy->trial, policy->holdback, local, remote, tuple->local_port,
+			     tuple->remote_port);
 }
 
 /* The policy that a connection between these ends gets if it is made now, and by which rule. */

@@ -2,7 +2,7 @@
 #ifndef TCPTUNED_RPC_POLICIES_H
 #define TCPTUNED_RPC_POLICIES_H
 
-#include "flows/top.h"
+#include "flows/choice.h"
 #include "rpc/request.h"
 
 tcptuned_handler tcptuned_policies_handle, tcptuned_policies_handle_test;

@@ -256,7 +256,7 @@ test_expired_and_forgotten() {
 	expect_eq "$(db 'SELECT count(*) FROM paths')" 0 "rows"
 }
 
-# tests/unit/test_paths.c has other kinds of damage.
+# tests/unit/test_database.c has other kinds of damage.
 test_damaged_database_is_set_aside() {
 	empty_database
 	rows 300 60

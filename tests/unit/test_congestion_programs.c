@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The programs of the congestion controls (bpf/cc/congestion.h) on a socket of the test: when a
+ * The programs of the congestion controls (bpf/cc/engine.h) on a socket of the test: when a
  * window grows, how it is written, which one counts at a loss, what an undone loss restores, and
  * how a connection goes on after a pause.
  */

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "policy/trial.h"
+#include "tcptuned/algo/holdback.h"
 
 #define LOG_ONE TCPTUNED_OUTCOME_LOG_ONE
 
@@ -43,20 +44,18 @@ TEST(held_back_is_a_random_share)
 	const unsigned int n = 28000;
 
 	for_each_row (share, shares) {
-		const struct tcptuned_policy policy = {.holdback = (__u32)(*share * Q32),
-						       .trial = 7};
+		const __u32 q32 = (__u32)(*share * Q32);
 		unsigned int here = 0, there = 0, both = 0, runs = 0, before = 0;
 		double error = sqrt(*share * (1 - *share) / n);
 
 		for (unsigned int i = 0; i < n; i++) {
 			__u32 port = 32768 + i;
-			unsigned int a = (unsigned int)tcptuned_is_held_back(&policy, client,
-									     server, port, 443);
-			unsigned int b = (unsigned int)tcptuned_is_held_back(&policy, server,
-									     client, 443, port);
+			unsigned int a =
+				(unsigned int)holdback_draw(7, q32, client, server, port, 443);
+			unsigned int b =
+				(unsigned int)holdback_draw(7, q32, server, client, 443, port);
 
-			assert_int_equal(a,
-					 tcptuned_is_held_back(&policy, client, server, port, 443));
+			assert_int_equal(a, holdback_draw(7, q32, client, server, port, 443));
 			here += a;
 			there += b;
 			both += a && b;

@@ -125,7 +125,7 @@ class ClientControl : public TcpFamily
 		TcpFamily::IncreaseWindow(tcb, acked);
 	}
 
-	/* A loss is met with the window that was in use (window_in_use() in bpf/cc/congestion.h). */
+	/* A loss is met with the window that was in use (window_in_use() in bpf/cc/engine.h). */
 	uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t in_flight) override
 	{
 		uint32_t out = tcb->m_nextTxSequence.Get() - tcb->m_lastAckedSeq;

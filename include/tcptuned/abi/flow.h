@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 #include <tcptuned/algo/budget.h>
+#include <tcptuned/algo/limit.h>
 #include <tcptuned/algo/random_loss.h>
 #include <tcptuned/abi/policy.h>
 #include <tcptuned/algo/reader.h>
@@ -144,27 +145,6 @@ struct tcptuned_listener_key {
 struct tcptuned_listener {
 	__u32 req_rcvbuf, req_sndbuf; /* overridden, bytes; 0: none */
 };
-
-/* What limits a direction: readout_send_limit(), readout_receive_limit(). */
-enum tcptuned_limit {
-	TCPTUNED_LIMIT_IDLE = 0,    /* nothing in flight, nothing to send; or nothing arrives */
-	TCPTUNED_LIMIT_APPLICATION, /* sends or reads less than it may */
-	TCPTUNED_LIMIT_CWND,	    /* that no loss has reduced */
-	TCPTUNED_LIMIT_LOSS,	    /* cwnd, which losses have reduced, and no queue */
-	TCPTUNED_LIMIT_RWND,	    /* the receiver's window */
-	TCPTUNED_LIMIT_SNDBUF,
-	TCPTUNED_LIMIT_PATH, /* its queue: any of the windows above is large enough */
-	TCPTUNED_LIMIT_PACING,
-	TCPTUNED_LIMIT_QUEUE,  /* the queue of a device of this host */
-	TCPTUNED_LIMIT_SENDER, /* of a receiver, whose window is not used up */
-	TCPTUNED_LIMITS,
-};
-
-/* Bits of those that can limit a direction. */
-#define TCPTUNED_SEND_LIMITS ((1u << TCPTUNED_LIMIT_SENDER) - 1)
-#define TCPTUNED_RECEIVE_LIMITS                                         \
-	(1u << TCPTUNED_LIMIT_IDLE | 1u << TCPTUNED_LIMIT_APPLICATION | \
-	 1u << TCPTUNED_LIMIT_RWND | 1u << TCPTUNED_LIMIT_PATH | 1u << TCPTUNED_LIMIT_SENDER)
 
 /* What the iterator reports of a connection, in host byte order unless noted otherwise. */
 struct tcptuned_flow_record {

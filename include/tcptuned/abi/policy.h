@@ -95,32 +95,6 @@ static inline int tcptuned_policy_sets_at_once(const struct tcptuned_policy *pol
 	return policy->mode == TCPTUNED_TUNE && policy->congestion_control[0];
 }
 
-/*
- * splitmix64's finalizer: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators
- * (2014), with Stafford's constants.
- */
-static inline __u64 tcptuned_mix(__u64 x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-/*
- * True for the share of all connections that @policy holds back, the same ones throughout a trial.
- * Addresses in network byte order, ports in that of the host.
- */
-static inline int tcptuned_is_held_back(const struct tcptuned_policy *policy, const __u32 local[4],
-					const __u32 remote[4], __u32 local_port, __u32 remote_port)
-{
-	__u64 x = tcptuned_mix((__u64)policy->trial << 32 | local_port << 16 | remote_port);
-	__u32 i;
-
-	for (i = 0; i < 4; i++)
-		x = tcptuned_mix(x ^ ((__u64)local[i] << 32 | remote[i]));
-	return (__u32)x < policy->holdback;
-}
-
 /* The key of the trie. IPv4 addresses are ::ffff:a.b.c.d, their prefixes are 96 bits longer. */
 struct tcptuned_match_key {
 	__u32 length; /* bits of the prefix; 128 to look up an address */

@@ -123,7 +123,7 @@ struct bitcp {
 	__u64 undo_max_win;
 	__u64 undo_ss_target;
 	__u32 seed_step; /* packets per RTT towards a remembered maximum; 0: there is none */
-	__u32 others;	 /* the first 4 of the last 12 bytes of icsk_ca_priv: bpf/cc/congestion.h */
+	__u32 others;	 /* the first 4 of the last 12 bytes of icsk_ca_priv: bpf/cc/engine.h */
 };
 
 bitcp_assert(__builtin_offsetof(struct bitcp, others) <= 92, "104 bytes without these 12");

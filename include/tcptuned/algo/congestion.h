@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The interface between an engine and a congestion control. The engine is the kernel (through
- * bpf/cc/congestion.h), a simulator or a test. bitcp.h is one congestion control, bench/cc has
+ * bpf/cc/engine.h), a simulator or a test. bitcp.h is one congestion control, bench/cc has
  * others. No globals, no libc, no kernel call: it compiles as BPF, C and C++.
  *
  * The engine keeps cwnd and ssthresh in packets (MSS-sized segments) and calls

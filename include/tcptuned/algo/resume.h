@@ -45,7 +45,7 @@ struct resume {
 	__u32 packets; /* ready, known: the window to go on with; later: delivered before, in all */
 	__u32 end;     /* sequence number: the end of validation, or of pacing; known: since when */
 	__u8 state;    /* enum resume_state */
-	__u8 paced : 5;	 /* rounds of pacing that remain, of the caller (bpf/cc/congestion.h) */
+	__u8 paced : 5;	 /* rounds of pacing that remain, of the caller (bpf/cc/engine.h) */
 	__u8 finite : 1; /* ... which has made ssthresh finite for a jump */
 	__u8 jumps : 1;	 /* on a known path, not after a pause, until it is validated or lost */
 	__u8 slower : 1; /* that carries less than it did */

@@ -3,8 +3,8 @@
  * Connections that have a record: the kernel's sums about all of them, and those that come first in
  * a choice. Memory does not depend on how many there are. flows/scan.h reads them from the kernel.
  */
-#ifndef TCPTUNED_FLOWS_TOP_H
-#define TCPTUNED_FLOWS_TOP_H
+#ifndef TCPTUNED_FLOWS_CHOICE_H
+#define TCPTUNED_FLOWS_CHOICE_H
 
 #include <stdbool.h>
 #include <tcptuned/abi/flow.h>

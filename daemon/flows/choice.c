@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "flows/top.h"
+#include "flows/choice.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * level of parallel connections. Times are Unix time, because other clocks restart with each boot.
  * Every field is checked when it is read, as anything may have written the file.
  */
-#ifndef TCPTUNED_PATHS_STORE_H
-#define TCPTUNED_PATHS_STORE_H
+#ifndef TCPTUNED_PATHS_DATABASE_H
+#define TCPTUNED_PATHS_DATABASE_H
 
 #include <stdbool.h>
 

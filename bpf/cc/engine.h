@@ -7,8 +7,8 @@
  * There is no set_state: the algorithm notices a window that was set from outside (rate reduction,
  * a pause, the clamp) by comparing it with the one that it left.
  */
-#ifndef TCPTUNED_BPF_CC_CONGESTION_H
-#define TCPTUNED_BPF_CC_CONGESTION_H
+#ifndef TCPTUNED_BPF_CC_ENGINE_H
+#define TCPTUNED_BPF_CC_ENGINE_H
 
 #include <linux/bpf.h>
 #include <linux/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Outcomes of connections whose policy holds some back: <tcptuned/abi/outcome.h>. */
-#ifndef TCPTUNED_BPF_TRIAL_H
-#define TCPTUNED_BPF_TRIAL_H
+#ifndef TCPTUNED_BPF_OUTCOMES_H
+#define TCPTUNED_BPF_OUTCOMES_H
 
 #include "maps.h"
 #include "policy.h"

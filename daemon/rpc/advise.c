@@ -4,7 +4,7 @@
  * memory: the call of Enable (Weigle and Feng, section 2, technique 5). tcptuned_advise() of lib/
  * asks for it.
  */
-#include "rpc/advice.h"
+#include "rpc/advise.h"
 
 #include <bpf/bpf.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static int add_streams(json_t *object, const struct tcptuned_source *source,
 	return error;
 }
 
-int tcptuned_advice_handle(const struct tcptuned_source *source,
+int tcptuned_advise_handle(const struct tcptuned_source *source,
 			   const struct tcptuned_request *request, FILE *out,
 			   struct tcptuned_error *err)
 {

@@ -16,7 +16,7 @@
 #include "test.h"
 #include "kern/loader.h"
 #include "paths/paths.h"
-#include "paths/store.h"
+#include "paths/database.h"
 #include "streams/memory.h"
 #include "tcptuned.skel.h"
 #include "util/cleanup.h"

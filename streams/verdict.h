@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* What follows from the measurements of a search: limits, the two numbers, the impact on others. */
-#ifndef TCPTUNED_ADVICE_H
-#define TCPTUNED_ADVICE_H
+#ifndef TCPTUNED_VERDICT_H
+#define TCPTUNED_VERDICT_H
 
 #include <tcptuned/streams.h>
 
@@ -9,16 +9,16 @@
  * Whether the rate of @level is uncertain: it varied meanwhile, or connections recovered from
  * losses on a path that was not full.
  */
-int advice_is_uncertain(const struct tcptuned_streams_level *level);
+int verdict_is_uncertain(const struct tcptuned_streams_level *level);
 
 /* Set what limits each of the levels of @result. */
-void advice_find_limits(struct tcptuned_streams_result *result);
+void verdict_find_limits(struct tcptuned_streams_result *result);
 
 /* Set the advice of @result: all that follows from its levels. */
-void advice_conclude(const struct tcptuned_streams_options *options,
-		     struct tcptuned_streams_result *result);
+void verdict_conclude(const struct tcptuned_streams_options *options,
+		      struct tcptuned_streams_result *result);
 
 /* Copy what @to has room for, by its size; what @from does not have is zero. */
-void advice_copy(struct tcptuned_streams_result *to, const struct tcptuned_streams_result *from);
+void verdict_copy(struct tcptuned_streams_result *to, const struct tcptuned_streams_result *from);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "streams/advice.h"
+#include "streams/verdict.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static int loses_more(const struct tcptuned_streams_level *less,
 	return more->loss > fmax(LOSS_RISES * (less->loss + chance), LOSS_NONE);
 }
 
-int advice_is_uncertain(const struct tcptuned_streams_level *level)
+int verdict_is_uncertain(const struct tcptuned_streams_level *level)
 {
 	return varies(level) || level->limit == TCPTUNED_STREAMS_LIMIT_LOSS;
 }
@@ -108,7 +108,7 @@ static int is_limit_per_connection(const struct tcptuned_streams_level *one,
 	       more->rtt_s > 0.5 * one->rtt_s && more->rtt_s < 2 * one->rtt_s;
 }
 
-void advice_find_limits(struct tcptuned_streams_result *r)
+void verdict_find_limits(struct tcptuned_streams_result *r)
 {
 	struct tcptuned_streams_level one;
 
@@ -289,10 +289,10 @@ static void find_within(const struct tcptuned_streams_options *options,
 	r->within_impact = tcptuned_streams_impact(&r->fit, 1, r->within);
 }
 
-void advice_conclude(const struct tcptuned_streams_options *options,
-		     struct tcptuned_streams_result *r)
+void verdict_conclude(const struct tcptuned_streams_options *options,
+		      struct tcptuned_streams_result *r)
 {
-	advice_find_limits(r);
+	verdict_find_limits(r);
 	find_fastest(options, r);
 	fit(r);
 	if (r->fit.levels && r->fastest == r->levels[0].streams &&
@@ -306,7 +306,7 @@ void advice_conclude(const struct tcptuned_streams_options *options,
 	find_wanted(options, r);
 }
 
-void advice_copy(struct tcptuned_streams_result *to, const struct tcptuned_streams_result *from)
+void verdict_copy(struct tcptuned_streams_result *to, const struct tcptuned_streams_result *from)
 {
 	size_t size = to->size;
 

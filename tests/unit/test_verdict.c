@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What follows from measurements: limits, numbers, and whether anybody else is there. */
 #include "test.h"
-#include "streams/advice.h"
+#include "streams/verdict.h"
 
 static const struct tcptuned_streams_options defaults = {
 	.streams_max = 16, .impact_max = 0.1, .gain_min = 0.05};
@@ -76,7 +76,7 @@ TEST(limits)
 	for_each_row (r, rows) {
 		struct tcptuned_streams_result result = {.levels = {r->level}, .levels_len = 1};
 
-		advice_find_limits(&result);
+		verdict_find_limits(&result);
 		assert_int_equal(result.levels[0].limit, r->limit);
 	}
 }
@@ -170,7 +170,7 @@ TEST(two_numbers_and_the_evidence_for_the_second)
 		       r->levels[result.levels_len].streams)
 			result.levels_len++;
 		memcpy(result.levels, r->levels, sizeof(r->levels));
-		advice_conclude(&defaults, &result);
+		verdict_conclude(&defaults, &result);
 		assert_int_equal(result.fastest, r->fastest);
 		assert_int_equal(result.within, r->within);
 		assert_int_equal(result.impact, r->impact);
@@ -206,7 +206,7 @@ TEST(any_measurements_give_numbers_in_their_bounds)
 			l->send_buffer = uniform(0, 1);
 			l->rtt_s = i % 3 ? l->rtt_s : 0;
 		}
-		advice_conclude(&options, &result);
+		verdict_conclude(&options, &result);
 		assert_true(result.fastest >= 1 &&
 			    result.fastest <= first << (result.levels_len - 1));
 		assert_true(result.within >= 1 && result.within <= result.fastest);
@@ -233,7 +233,7 @@ TEST(the_number_for_a_rate)
 			.levels = {level(1, 10e6, 0, 41), level(2, 20e6, 0, 41)}, .levels_len = 2};
 
 		options.bits_per_second = r->wanted;
-		advice_conclude(&options, &result);
+		verdict_conclude(&options, &result);
 		assert_int_equal(result.wanted, r->streams);
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "paths/store.h"
+#include "paths/database.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
