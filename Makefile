@@ -213,5 +213,5 @@ clean: ## remove what was built
 .SECONDARY:
 # Not those of objects whose source was moved: they would demand the source.
 -include $(shell find $(BUILD) -path $(BUILD)/other -prune -o -path $(BUILD)/lane -prune -o -name '*.o' -printf '%p %P\n' \
-	2>/dev/null | sed 's, asan/, ,' | while read -r object source; do source=$${source%.o}; \
+	2>/dev/null | sed 's, asan/, ,; s,_tx_start\.bpf\.o$$,.bpf.o,' | while read -r object source; do source=$${source%.o}; \
 	if [ -e $$source.c ] || [ -e $$source.cc ]; then echo $${object%.o}.d; fi; done)
