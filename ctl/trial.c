@@ -53,12 +53,15 @@ static void print_row(const json_t *row)
 {
 	const char *measure = ctl_text(row, "measure"), *better = ctl_text(row, "better");
 	char what[CTL_WORD], tuned[CTL_WORD], held_back[CTL_WORD];
+	int places;
 
 	format_measure(row, what);
 	format_mean(measure, real(row, "tuned"), tuned);
 	format_mean(measure, real(row, "held_back"), held_back);
-	printf("%-24s  %12s  %12s  %+8.1f %%  %+.1f to %+.1f %%%s\n", what, tuned, held_back,
-	       100 * real(row, "difference"), 100 * real(row, "low"), 100 * real(row, "high"),
+	places = strchr(tuned, '%') ? 2 : 1; /* of the difference of two shares */
+	printf("%-24s  %12s  %12s  %+8.*f %%  %+.*f to %+.*f %%%s\n", what, tuned, held_back,
+	       places, 100 * real(row, "difference"), places, 100 * real(row, "low"), places,
+	       100 * real(row, "high"),
 	       !*better			  ? ""
 	       : !strcmp(better, "tuned") ? ": better"
 					  : ": WORSE");
@@ -95,7 +98,7 @@ static void print_trials(const json_t *answer)
 	size_t i;
 
 	if (!json_array_size(trials))
-		puts("No policy holds connections back: set holdback, such as 5%, in its section "
+		puts("Nothing is held back: set holdback, such as 5%, in the section of a policy "
 		     "(tcptuned.conf(5)).");
 	json_array_foreach (trials, i, trial) {
 		if (i)

@@ -34,29 +34,13 @@ static inline double tcptuned_monotonic_s(void)
 	return (double)tcptuned_monotonic_ns() / 1e9;
 }
 
-/*
- * HZ of the kernel, of whose jiffies @jiffies were the lower bits at the monotonic time @now_ms.
- * They were 0 five minutes after the boot (INITIAL_JIFFIES); about then 0 is returned: unknown.
- */
-static inline unsigned int tcptuned_clock_hz(uint32_t jiffies, uint64_t now_ms)
+/* Nanoseconds of one of the kernel's jiffies: KTIME_LOW_RES is TICK_NSEC. */
+static inline uint64_t tcptuned_jiffy_ns(void)
 {
-	static const unsigned int rates[] = {100, 250, 300, 1000};
-	int64_t ms = (int64_t)now_ms - 300000;
-	unsigned int best = 0;
-	int64_t least = 0;
+	struct timespec jiffy;
 
-	if (ms > -5000 && ms < 5000)
-		return 0;
-	for (unsigned int i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		int32_t off = (int32_t)(jiffies - (uint32_t)(rates[i] * ms / 1000));
-		int64_t distance = off < 0 ? -(int64_t)off : off;
-
-		if (!best || distance < least) {
-			best = rates[i];
-			least = distance;
-		}
-	}
-	return best;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &jiffy);
+	return (uint64_t)jiffy.tv_nsec;
 }
 
 #endif

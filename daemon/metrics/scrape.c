@@ -31,7 +31,6 @@ struct tcptuned_scrape {
 	struct utsname host;
 	struct tcptuned_filter own_netns; /* selects connections of the own namespace */
 	struct tcptuned_snapshot snap;
-	unsigned int hz; /* the kernel's; 0: not known yet */
 };
 
 /*
@@ -120,18 +119,16 @@ void tcptuned_scrape_read_process(struct tcptuned_process_stats *ret)
 }
 
 /* A connection that ends between two reads may be in both sums, or in none: no sum decreases. */
-static void raise_to(__u64 *sum, __u64 jiffies, unsigned int hz)
+static void raise_to(__u64 *sum, __u64 jiffies)
 {
-	*sum = MAX(*sum, jiffies * (1000000000ull / hz));
+	*sum = MAX(*sum, jiffies * tcptuned_jiffy_ns());
 }
 
 static void read_limited(struct tcptuned_scrape *scrape)
 {
 	struct tcptuned_snapshot *snap = &scrape->snap;
 
-	if (!scrape->hz && snap->flows.jiffies)
-		scrape->hz = tcptuned_clock_hz(snap->flows.jiffies, tcptuned_monotonic_ms());
-	snap->limited_ok = scrape->hz && snap->totals_ok && snap->flows_ok;
+	snap->limited_ok = snap->totals_ok && snap->flows_ok;
 	for (int observed = 0; observed < 2 && snap->limited_ok; observed++) {
 		const struct tcptuned_waits *open = &snap->flows.sums.waits[observed];
 		const __u64 *closed =
@@ -141,9 +138,9 @@ static void read_limited(struct tcptuned_scrape *scrape)
 		__u64 busy = open->busy + closed[0], rwnd = open->rwnd + closed[1];
 		__u64 sndbuf = open->sndbuf + closed[2];
 
-		raise_to(&l->receiver_window, rwnd, scrape->hz);
-		raise_to(&l->send_buffer, sndbuf, scrape->hz);
-		raise_to(&l->neither, busy - MIN(busy, rwnd + sndbuf), scrape->hz);
+		raise_to(&l->receiver_window, rwnd);
+		raise_to(&l->send_buffer, sndbuf);
+		raise_to(&l->neither, busy - MIN(busy, rwnd + sndbuf));
 		snap->limited[observed] = *l;
 	}
 }

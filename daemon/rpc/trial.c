@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "flows/scan.h"
 #include "policy/lookup.h"
 #include "policy/trial.h"
 #include "rpc/json.h"
@@ -13,7 +12,6 @@
 
 struct report {
 	const struct tcptuned_trial *trial;
-	unsigned int hz; /* 0: unknown */
 	json_t *rows;
 };
 
@@ -54,13 +52,11 @@ static void add_row(const struct report *report, enum tcptuned_measure measure, 
 static void add_direction(const struct report *report, bool sends)
 {
 	unsigned int first = sends * TCPTUNED_OUTCOME_SIZES, end = first + TCPTUNED_OUTCOME_SIZES;
+	double bits = 8e9 / (double)tcptuned_jiffy_ns(); /* of a byte per jiffy */
 
-	if (report->hz) {
-		add_row(report, TCPTUNED_RATE, "bits_per_second", first, end, 8.0 * report->hz);
-		for (unsigned int s = first; s < end; s++)
-			add_row(report, TCPTUNED_RATE, "bits_per_second", s, s + 1,
-				8.0 * report->hz);
-	}
+	add_row(report, TCPTUNED_RATE, "bits_per_second", first, end, bits);
+	for (unsigned int s = first; s < end; s++)
+		add_row(report, TCPTUNED_RATE, "bits_per_second", s, s + 1, bits);
 	if (!sends)
 		return;
 	add_row(report, TCPTUNED_RTT, "rtt_us", first, end, 1);
@@ -69,10 +65,10 @@ static void add_direction(const struct report *report, bool sends)
 }
 
 static json_t *trial_object(const struct tcptuned_source *source,
-			    const struct tcptuned_policy *policy, double share, unsigned int hz)
+			    const struct tcptuned_policy *policy, double share)
 {
 	struct tcptuned_trial trial;
-	struct report report = {&trial, hz, json_array()};
+	struct report report = {&trial, json_array()};
 	struct tcptuned_outcome tuned, held_back;
 
 	tcptuned_trial_read(source->kernel, policy->trial, &trial);
@@ -102,19 +98,22 @@ int tcptuned_trial_handle(const struct tcptuned_source *source,
 	const char *wanted = request->filter.policy;
 	json_t *trials = json_array();
 	struct tcptuned_policy policy;
-	struct tcptuned_flows flows;
-	unsigned int hz;
+	bool known = !wanted[0];
 	__u32 key = 0;
 
-	tcptuned_flows_init(&flows, 0);
-	if (tcptuned_scan(&flows, source->kernel, NULL, NULL)) /* for the kernel's jiffies */
-		flows.jiffies = 0;
-	hz = flows.jiffies ? tcptuned_clock_hz(flows.jiffies, tcptuned_monotonic_ms()) : 0;
 	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
 		double share = configured_share(source->config, key);
 
-		if (share && (!wanted[0] || !strcmp(wanted, policy.name)))
-			json_array_append_new(trials, trial_object(source, &policy, share, hz));
+		if (wanted[0] && strcmp(wanted, policy.name))
+			continue;
+		known = true;
+		if (share)
+			json_array_append_new(trials, trial_object(source, &policy, share));
+	}
+	if (!known) {
+		json_decref(trials);
+		return FAIL(err, ENOENT, USAGE,
+			    "policy: there is no %.31s; see tcptunectl policy list", wanted);
 	}
 	tcptuned_json_print_line(out, json_pack("{s:o}", "trials", trials));
 	return 0;

@@ -74,6 +74,17 @@ test_trial_that_does_harm_ends() {
 	stop_all open open-receiver
 }
 
+test_trial_has_rates_when_no_connection_is_open() {
+	trial_path "" --rate 1gbit --delay 1ms
+	RECEIVER_PREFIX=in_group transfer a b --port 7301 --count 120 --bytes 1MB --streams 120 >/dev/null
+	wait_until lib_outputs = 0 ctl_json .matched flows
+	wait_until lib_outputs = 120 ctl_json '.trials[0] | .tuned + .held_back' trial
+	expect_eq "$(ctl_json '.trials[0].rows[] | select(.bytes_min == null) | [.direction, .measure]' trial)" \
+		'["receive","bits_per_second"]' "what is compared"
+	expect_match "$(ctl trial tiral 2>&1)" "policy: there is no tiral" "a name that no policy has"
+	expect_match "$(ctl trial default)" "Nothing is held back" "a policy without a trial"
+}
+
 unique_observed() {
 	connections '.flags | contains(["observe"])' | jq -c unique
 }

@@ -178,20 +178,6 @@ static void print_samples(FILE *out)
 	}
 }
 
-/* At any time but about 300 s after the boot; jiffies wrap after 49 days at the latest. */
-TEST(hz_of_the_kernel)
-{
-	static const unsigned int rates[] = {100, 250, 300, 1000};
-	static const int64_t seconds[] = {1, 290, 310, 86400, 100 * 86400};
-
-	for_each_row (rate, rates)
-		for (size_t i = 0; i < ARRAY_SIZE(seconds); i++)
-			assert_int_equal(tcptuned_clock_hz((uint32_t)(*rate * (seconds[i] - 300)),
-							   (uint64_t)seconds[i] * 1000),
-					 *rate);
-	assert_int_equal(tcptuned_clock_hz(0, 300000), 0);
-}
-
 TEST(scrape)
 {
 	unsigned int series = 0, families = 0;
