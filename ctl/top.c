@@ -558,7 +558,7 @@ static int watch(struct top *top, const sigset_t *waiting, struct tcptuned_error
 	while (!error && !interrupted && !top->ended && !ferror(stdout)) {
 		if (top->terminal)
 			measure_terminal(top);
-		if (!top->answer || (!top->paused && tcptuned_monotonic_s() >= top->due_s)) {
+		if (!top->due_s || (!top->paused && tcptuned_monotonic_s() >= top->due_s)) {
 			top->due_s = tcptuned_monotonic_s() + top->seconds;
 			error = read_rows(top, err);
 		}
