@@ -67,8 +67,8 @@ static const struct finding daemon_findings[] = {
 	 "{totals.adopt_failed} are left to the kernel, as all are before Linux 6.12"},
 	{"connections open before", OK, "", "none was left out"},
 	{"records", WARN, "totals.unrecorded",
-	 "{totals.unrecorded} connections had no memory for theirs; raise the memory limit of the "
-	 "control group of the daemon"},
+	 "{totals.unrecorded} connections have none and are left to the kernel: records take at most "
+	 "1/64 of the memory; give services with very many connections a policy with mode = off"},
 	{"records", OK, "", "of every connection"},
 	{"TCP's memory", WARN, "totals.memory_short_refusals",
 	 "{totals.memory_short_refusals} windows were limited because it was short; raise "
@@ -83,8 +83,8 @@ static const struct finding daemon_findings[] = {
 
 static const struct finding sysctl_findings[] = {
 	{"sysctl", WARN, "left_alone",
-	 "{name}: another program has changed tcptuned's {set_to} to {now}, which is kept; set it "
-	 "back, or restart tcptuned"},
+	 "{name}: another program has changed tcptuned's {set_to} to {now}, which is kept; to "
+	 "have it set again, stop tcptuned and start it"},
 };
 
 static const struct finding limit_findings[] = {
