@@ -217,8 +217,11 @@ test_the_role_of_ansible() {
 	start_without_tcptuned
 	make_inventory
 	package=$(ls "$scratch"/packages/tcptuned_*.deb)
+	! roll_out $'[policy]\nmode = sideways' --limit one || fail "a wrong drop-in is accepted"
+	expect_eq "$(machine_run systemctl is-active $unit) $(machine_run systemctl is-enabled $unit)" "inactive disabled" \
+		"the unit of a host that has no drop-in yet"
 	roll_out "$bitcp"
-	expect_recap one 5 0
+	expect_recap one 3 0
 	expect_recap two 0 0
 	# A wrong file does not replace the one before, and is the end of the rollout.
 	! roll_out $'[policy]\nmode = sideways' || fail "a wrong drop-in is accepted"
