@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/worker.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,6 +31,7 @@
 #define AGAIN_US      1000000 /* before the next start, if one has just ended */
 #define FIRST_WAIT_MS 10000
 #define SAVE_WAIT_MS  5000
+#define CALLS_PER_S   256
 
 /* From the worker. */
 struct call {
@@ -104,8 +107,13 @@ static int receive_with(int pair, void *data, size_t size, int *ret_fd, int flag
 	if (got < 0)
 		return -errno;
 	header = CMSG_FIRSTHDR(&msg);
-	if (header && header->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
+	/* The padding has room for a second one, which may have been sent, too. */
+	for (size_t at = CMSG_LEN(0);
+	     header && header->cmsg_type == SCM_RIGHTS && at < header->cmsg_len;
+	     at += sizeof(int)) {
+		tcptuned_closep(ret_fd);
+		memcpy(ret_fd, (const char *)header + at, sizeof(*ret_fd));
+	}
 	if (got == (ssize_t)size)
 		return 0;
 	tcptuned_closep(ret_fd);
@@ -374,8 +382,46 @@ static int start(pid_t keeper, struct tcptuned_error *err)
 	return serve_control(keeper, err) ?: serve_metrics(err);
 }
 
+/*
+ * Close what the event loop of the keeper waits with. It would call what it finds in its epoll
+ * instance, where another process could add to it, and does not say the number of that here.
+ */
+static int close_loop_of_keeper(void)
+{
+	static const char *const kinds[] = {"[eventpoll]", "[timerfd]", "[signalfd]", "pidfd"};
+	_cleanup_closedir_ DIR *fds = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	char link[64];
+	ssize_t len;
+
+	while (fds && (entry = readdir(fds))) {
+		len = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
+		link[len < 0 ? 0 : len] = '\0';
+		for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+			if (strstr(link, kinds[i]))
+				close(atoi(entry->d_name));
+	}
+	return fds ? 0 : -errno;
+}
+
+/* Only the keeper writes what a stop restores. */
+static int make_meta_read_only(const struct tcptuned_kernel *k)
+{
+	LIBBPF_OPTS(bpf_obj_get_opts, opts);
+	char path[sizeof(k->pin_dir) + 16];
+	_cleanup_close_ int fd = -1;
+
+	opts.file_flags = BPF_F_RDONLY;
+	snprintf(path, sizeof(path), "%s/map_meta", k->pin_dir);
+	fd = bpf_obj_get_opts(path, &opts);
+	if (fd < 0 && errno == ENOENT) /* it has been restored */
+		return 0;
+	return fd < 0 || dup3(fd, bpf_map__fd(k->bpf->maps.meta), O_CLOEXEC) < 0 ? -errno : 0;
+}
+
 static int run(struct tcptuned_daemon *d, int fd, pid_t keeper)
 {
+	int error = close_loop_of_keeper() ?: make_meta_read_only(&d->kernel);
 	struct tcptuned_error err = {0};
 
 	the_worker.d = d;
@@ -388,12 +434,14 @@ static int run(struct tcptuned_daemon *d, int fd, pid_t keeper)
 	tcptuned_closep(&d->lock_fd);
 	tcptuned_closep(&d->pins_lock_fd);
 	tcptuned_closep(&d->cgroup_fd);
-	close(sd_event_get_fd(d->event));
 	for (size_t i = 0; i < ARRAY_SIZE(d->workers); i++)
 		if (d->workers[i].fd > 0)
 			close(d->workers[i].fd);
 	tcptuned_log_set_level(d->config->log_level);
-	if (start(keeper, &err) < 0) {
+	if (error)
+		FAIL(&err, -error, INTERNAL, "what is the daemon's alone cannot be closed: %s",
+		     strerror(-error));
+	if (error || start(keeper, &err) < 0) {
 		log_error("%s", err.text);
 		return EXIT_FAILURE;
 	}
@@ -509,7 +557,8 @@ static int on_again(sd_event_source *source, uint64_t now_us, void *daemon)
 
 static void start_later(struct tcptuned_daemon *d)
 {
-	sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, AGAIN_US, 1, on_again, d);
+	d->again = sd_event_source_disable_unref(d->again);
+	sd_event_add_time_relative(d->event, &d->again, CLOCK_MONOTONIC, AGAIN_US, 1, on_again, d);
 }
 
 /* After its process has ended. */
@@ -594,6 +643,8 @@ static int fork_one(struct tcptuned_daemon *d, struct tcptuned_worker *w)
 	error = sd_event_add_io(d->event, &w->calls, w->fd, EPOLLIN, on_call, d);
 	if (error >= 0) /* its clients, which it has passed on, before its end */
 		error = sd_event_source_set_priority(w->calls, SD_EVENT_PRIORITY_IMPORTANT);
+	if (error >= 0) /* so that one that does not stop calling delays nothing else */
+		error = sd_event_source_set_ratelimit(w->calls, 1000000, CALLS_PER_S);
 	if (error < 0)
 		return error;
 	return sd_event_add_child(d->event, &w->end, w->pid, WEXITED | WSTOPPED, on_end, d);
@@ -679,16 +730,21 @@ void tcptuned_worker_check(struct tcptuned_daemon *d)
 	d->worker_ticks = d->shared->ticks;
 }
 
+/* The keeper itself does not read a file that another process writes: a second worker tries. */
 void tcptuned_worker_save(struct tcptuned_daemon *d)
 {
 	const struct message m = {.what = MESSAGE_SAVE};
 
-	if (d->worker && !send_with(d->worker->fd, &m, sizeof(m), -1) &&
-	    wait_for(d, CALL_DONE, SAVE_WAIT_MS))
-		return;
-	if (d->worker)
-		end_worker(d, d->worker);
-	tcptuned_paths_save(d->paths);
+	for (int i = 0; i < 2; i++) {
+		if (!d->worker)
+			start_one(d);
+		if (d->worker && !send_with(d->worker->fd, &m, sizeof(m), -1) &&
+		    wait_for(d, CALL_DONE, SAVE_WAIT_MS))
+			return;
+		if (d->worker)
+			end_worker(d, d->worker);
+	}
+	log_warning("what was learned about paths since the last time could not be saved");
 }
 
 void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptuned_error *err)
@@ -703,6 +759,7 @@ void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptune
 
 void tcptuned_worker_stop(struct tcptuned_daemon *d)
 {
+	d->again = sd_event_source_disable_unref(d->again);
 	for_each_worker (d, w)
 		end_worker(d, w);
 }

@@ -40,6 +40,7 @@ struct tcptuned_daemon {
 	struct tcptuned_control_listener control;
 	struct tcptuned_shared *shared;
 	struct tcptuned_worker workers[8], *worker; /* that serves now; NULL: none */
+	sd_event_source *again;			    /* starts the next one; NULL: none was due */
 	bool serves;				    /* there has been a worker */
 	__u64 worker_ticks;
 	unsigned int worker_idle_ticks; /* of the keeper, without one of the worker */

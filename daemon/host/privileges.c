@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -67,9 +68,9 @@ static int filter_bpf(scmp_filter_ctx filter)
 }
 
 /*
- * No other program and no other process, no signals, no sockets but local ones, which it cannot
- * connect, no namespaces, and no permissions of files, which Landlock leaves to their owner. The
- * unit's own filter, which this adds to, is a list of what is allowed.
+ * No other program and no other process, no signals, no limits of others, no sockets but local
+ * ones, which it cannot connect, no namespaces, and no permissions of files, which Landlock leaves
+ * to their owner. The unit's own filter, which this adds to, is a list of what is allowed.
  */
 static int filter_system_calls(void)
 {
@@ -119,15 +120,32 @@ static int filter_system_calls(void)
 		SCMP_SYS(setuid),
 		SCMP_SYS(setresuid),
 	};
+	/* As good as a signal, by a socket whose owner gets one. */
+	static const struct {
+		int call;
+		unsigned int command;
+	} owners[] = {
+		{SCMP_SYS(fcntl), F_SETOWN},  {SCMP_SYS(fcntl), F_SETOWN_EX},
+		{SCMP_SYS(fcntl), F_SETSIG},  {SCMP_SYS(ioctl), FIOSETOWN},
+		{SCMP_SYS(ioctl), SIOCSPGRP},
+	};
 	const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int error = filter ? filter_bpf(filter) : -ENOMEM;
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused) && !error; i++)
 		error = seccomp_rule_add(filter, refuse, refused[i], 0);
+	for (size_t i = 0; i < ARRAY_SIZE(owners) && !error; i++)
+		error = seccomp_rule_add(filter, refuse, owners[i].call, 1,
+					 SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff,
+						 owners[i].command));
 	error = error
 			?: seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
 					    SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
+	/* The limits of another process of root: the kernel ends one that is beyond. */
+	error = error
+			?: seccomp_rule_add(filter, refuse, SCMP_SYS(prlimit64), 1,
+					    SCMP_A0(SCMP_CMP_NE, 0, 0));
 	error = error ?: seccomp_load(filter);
 	if (filter)
 		seccomp_release(filter);

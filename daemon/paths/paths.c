@@ -36,10 +36,14 @@ struct tcptuned_paths {
 	struct tcptuned_path_settings settings;
 	__u64 own_cookie; /* of the daemon's network namespace */
 	__u32 own_netns;  /* its inode number */
-	__s64 tried_s;	  /* CLOCK_BOOTTIME of the last access to the database */
-	bool failing;	  /* the last access failed, and this was logged */
-	__s64 counted_s;  /* CLOCK_BOOTTIME of stats.known */
-	struct tcptuned_path_stats stats;
+	/* In memory that processes share, of which one uses it after the other. */
+	struct {
+		bool loaded;	 /* what is on disk is in the map */
+		bool failing;	 /* the last access failed, and this was logged */
+		__s64 tried_s;	 /* CLOCK_BOOTTIME of the last access to the database */
+		__s64 counted_s; /* CLOCK_BOOTTIME of stats.known */
+		struct tcptuned_path_stats stats;
+	} * shared;
 };
 
 static __s64 clock_s(clockid_t clock)
@@ -107,28 +111,30 @@ static void count_fits(struct tcptuned_paths *paths)
 	struct tcptuned_streams_fit fit;
 	size_t len, together;
 
-	memset(paths->stats.fits, 0, sizeof(paths->stats.fits));
+	memset(paths->shared->stats.fits, 0, sizeof(paths->shared->stats.fits));
 	if (tcptuned_streams_memory_read(streams_fd(paths), &rows, &len, NULL))
 		return;
 	for (size_t i = 0; i < len; i += together) {
 		together = tcptuned_streams_memory_together(&rows[i], len - i);
-		paths->stats.fits[tcptuned_streams_memory_fit(&rows[i], together, &fit, why)]++;
+		paths->shared->stats
+			.fits[tcptuned_streams_memory_fit(&rows[i], together, &fit, why)]++;
 	}
 }
 
 /* The whole map has to be read, because the kernel does not report the number of its entries. */
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
 {
-	struct tcptuned_path_stats *stats = &paths->stats;
+	struct tcptuned_path_stats *stats = &paths->shared->stats;
 	__s64 now_s = clock_s(CLOCK_BOOTTIME);
 
-	if (!stats->ok || stats->known < COUNT_MANY || now_s - paths->counted_s >= COUNT_S) {
+	if (!stats->ok || stats->known < COUNT_MANY ||
+	    now_s - paths->shared->counted_s >= COUNT_S) {
 		stats->known = 0;
 		stats->ok = !tcptuned_paths_each(paths_fd(paths), count_row, &stats->known, NULL);
-		paths->counted_s = now_s;
+		paths->shared->counted_s = now_s;
 		count_fits(paths);
 	}
-	*ret = paths->stats;
+	*ret = *stats;
 }
 
 int tcptuned_paths_configure(struct tcptuned_paths *paths,
@@ -168,23 +174,23 @@ static void access_database(struct tcptuned_paths *paths, database_access access
 	struct tcptuned_error err = {0};
 	int error;
 
-	paths->tried_s = clock_s(CLOCK_BOOTTIME);
+	paths->shared->tried_s = clock_s(CLOCK_BOOTTIME);
 	error = try_access(paths, access, &err);
-	paths->stats.database_errors += error == -EUCLEAN;
+	paths->shared->stats.database_errors += error == -EUCLEAN;
 	if (error == -EUCLEAN && !tcptuned_pathdb_set_aside(paths->file)) {
 		log_warning("%s; it is now %s" TCPTUNED_PATHDB_DAMAGED
 			    ", and a new one is begun, without the paths of the old one",
 			    err.text, paths->file);
 		error = try_access(paths, access, &err);
 	}
-	paths->stats.database_errors += error < 0;
-	if (error && !paths->failing)
+	paths->shared->stats.database_errors += error < 0;
+	if (error && !paths->shared->failing)
 		log_warning("%s; what is learned about paths will not outlive a stop until the "
 			    "database can be written (tried every ten minutes)",
 			    err.text);
-	else if (!error && paths->failing)
+	else if (!error && paths->shared->failing)
 		log_info("%s: written again", paths->file);
-	paths->failing = error;
+	paths->shared->failing = error;
 }
 
 /* ---- loading -------------------------------------------------------------------------- */
@@ -243,11 +249,14 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 {
 	if (paths_fd(paths) < 0 || !paths->file[0])
 		return;
+	paths->shared->loaded = true; /* not once more, if that ends this process */
 	/* The map of a killed daemon contains what was on disk, and what was learned since. */
-	if (paths->kernel->paths_kept)
+	if (paths->kernel->paths_kept) {
 		tcptuned_paths_save(paths);
-	else
+	} else {
 		access_database(paths, load_rows);
+		paths->shared->loaded = !paths->shared->failing;
+	}
 }
 
 /* ---- saving --------------------------------------------------------------------------- */
@@ -269,7 +278,7 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 
 	if (path_expired(path, s->now_s, s->paths->settings.expire_s)) {
 		if (!bpf_map_delete_elem(paths_fd(s->paths), key))
-			s->paths->stats.expired++;
+			s->paths->shared->stats.expired++;
 		return;
 	}
 	if (s->error)
@@ -303,6 +312,16 @@ static int save_levels(struct saving *s)
 	return error;
 }
 
+/* What could not be read at the start is not deleted because it can be written now. */
+static int load_what_is_left(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
+			     struct tcptuned_error *err)
+{
+	int error = paths->shared->loaded ? 0 : load_rows(paths, db, err);
+
+	paths->shared->loaded |= !error;
+	return error;
+}
+
 /*
  * The maps are read while the database is locked. tcptuned_paths_forget() deletes from them with
  * the same lock, so that no save restores what is being forgotten.
@@ -314,6 +333,7 @@ static int save_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 	unsigned int before;
 
 	return tcptuned_pathdb_begin(db, err) ?:
+	       load_what_is_left(paths, db, err) ?:
 	       tcptuned_pathdb_forget(db, NULL, &before, err) ?:
 	       tcptuned_paths_each(paths_fd(paths), save_row, &s, err) ?:
 	       s.error ?:
@@ -329,7 +349,7 @@ void tcptuned_paths_save(struct tcptuned_paths *paths)
 
 void tcptuned_paths_tick(struct tcptuned_paths *paths)
 {
-	if (clock_s(CLOCK_BOOTTIME) - paths->tried_s >= SAVE_EVERY_S)
+	if (clock_s(CLOCK_BOOTTIME) - paths->shared->tried_s >= SAVE_EVERY_S)
 		tcptuned_paths_save(paths);
 }
 
@@ -341,6 +361,7 @@ void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *
 
 	if (fd < 0 || tcptuned_paths_new(&paths, kernel, directory))
 		return;
+	paths->shared->loaded = true; /* by the daemon */
 	if (!bpf_map_lookup_elem(fd, &zero, &paths->settings))
 		tcptuned_paths_save(paths);
 	tcptuned_paths_free(paths);
@@ -491,12 +512,17 @@ static __u64 own_netns_cookie(void)
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
 		       const char *directory)
 {
-	struct tcptuned_paths *paths = mmap(NULL, sizeof(*paths), PROT_READ | PROT_WRITE,
-					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct tcptuned_paths *paths = calloc(1, sizeof(*paths));
 	struct stat netns;
 
-	if (paths == MAP_FAILED)
+	if (!paths)
 		return -ENOMEM;
+	paths->shared = mmap(NULL, sizeof(*paths->shared), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (paths->shared == MAP_FAILED) {
+		free(paths);
+		return -ENOMEM;
+	}
 	paths->kernel = kernel;
 	if (!stat("/proc/self/ns/net", &netns))
 		paths->own_netns = (__u32)netns.st_ino;
@@ -513,5 +539,6 @@ int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel
 void tcptuned_paths_free(struct tcptuned_paths *paths)
 {
 	if (paths)
-		munmap(paths, sizeof(*paths));
+		munmap(paths->shared, sizeof(*paths->shared));
+	free(paths);
 }

@@ -23,9 +23,9 @@ struct tcptuned_path_stats {
 };
 
 /*
- * In memory that is shared with processes that are forked later, of which one uses it after the
- * other. @kernel is read at each call, so that it may be attached later. @directory: of paths.db;
- * copied. NULL: nothing is read from disk or written, as with --observe. Returns 0 or -ENOMEM.
+ * Processes that are forked later share what one leaves to the next. @kernel is read at each call,
+ * so that it may be attached later. @directory: of paths.db; copied. NULL: nothing is read from
+ * disk or written, as with --observe. Returns 0 or -ENOMEM.
  */
 int tcptuned_paths_new(struct tcptuned_paths **ret, const struct tcptuned_kernel *kernel,
 		       const char *directory);

@@ -613,6 +613,19 @@ TEST(loading_into_a_new_map)
 	save(301);
 }
 
+/* ... because others than root could write there, for example, until the administrator saw that. */
+TEST(what_could_not_be_read_is_not_deleted)
+{
+	need_maps();
+	put_many(11, 3, 100);
+	chmod(test_directory, 0770);
+	load();
+	assert_int_equal(seen[11], 0);
+	chmod(test_directory, 0700);
+	learn(10, 2, 0);
+	save(5);
+}
+
 /* ---- parallel connections -------------------------------------------------------------- */
 
 static void see_window(const char *host, __u64 netns, unsigned int streams, double rate)

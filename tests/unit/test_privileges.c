@@ -2,7 +2,9 @@
 /* What the process that serves may still do: a process of the test drops its privileges here. */
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,7 +21,7 @@ FIXTURE(make_directory, remove_directory)
 /* Each is an errno, 0: it was done. */
 struct outcome {
 	int dropped, write_state, write_outside, read_secret, read_proc, permissions, inet, signal,
-		fork;
+		owner, group, limit, own_limit, fork;
 	__u32 capabilities;
 };
 
@@ -47,7 +49,9 @@ static void try_all(struct outcome *ret)
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2];
 	struct tcptuned_error err;
-	pid_t child;
+	struct rlimit limit;
+	pid_t child, parent = getppid();
+	int pair[2];
 
 	ret->dropped = tcptuned_privileges_drop_all("/sys/fs/cgroup", writable, &err);
 	ret->write_state = write_in(writable);
@@ -57,6 +61,12 @@ static void try_all(struct outcome *ret)
 	ret->permissions = error_of(chmod(secret, 0666));
 	ret->inet = error_of(socket(AF_INET, SOCK_STREAM, 0));
 	ret->signal = error_of(kill(getpid(), 0));
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return;
+	ret->owner = error_of(fcntl(pair[0], F_SETOWN, parent));
+	ret->group = error_of(ioctl(pair[0], FIOSETOWN, &parent));
+	ret->limit = error_of(prlimit(parent, RLIMIT_CPU, NULL, &limit));
+	ret->own_limit = error_of(prlimit(0, RLIMIT_CPU, NULL, &limit));
 	child = fork();
 	if (!child)
 		_exit(0);
@@ -94,6 +104,10 @@ TEST(all_are_dropped)
 	assert_int_equal(outcome->permissions, EPERM);
 	assert_int_equal(outcome->inet, EPERM);
 	assert_int_equal(outcome->signal, EPERM);
+	assert_int_equal(outcome->owner, EPERM);
+	assert_int_equal(outcome->group, EPERM);
+	assert_int_equal(outcome->limit, EPERM);
+	assert_int_equal(outcome->own_limit, 0);
 	assert_int_equal(outcome->fork, EPERM);
 	munmap(outcome, sizeof(*outcome));
 }
