@@ -317,16 +317,16 @@ static int run(struct tcptuned_daemon *d, void (*ready)(void *ctx), void *ctx)
 	sd_notify(0, "READY=1");
 	error = loop(d);
 	sd_notify(0, "STOPPING=1");
-	tcptuned_worker_save(d);
 	if (error || d->hands_over) {
 		tcptuned_log(error ? TCPTUNED_LOG_WARNING : TCPTUNED_LOG_INFO,
 			     "this daemon ends, and its connections go on being tuned: the next "
 			     "start takes them over, or tcptuned --detach releases them");
-		return error;
+	} else {
+		error = tcptuned_detach(&d->kernel, d->err);
+		if (error)
+			tcptuned_worker_stop_failed(d, d->err);
 	}
-	error = tcptuned_detach(&d->kernel, d->err);
-	if (error)
-		tcptuned_worker_stop_failed(d, d->err);
+	tcptuned_worker_save(d); /* last, since a disk may hang */
 	return error;
 }
 

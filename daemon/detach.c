@@ -81,11 +81,9 @@ int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned
 	}
 	if (error)
 		return error;
-	/*
-	 * What the programs have learned since the daemon was killed is in maps that are removed.
-	 */
-	tcptuned_paths_save_left(&kernel, config->state_directory);
 	error = tcptuned_detach(&kernel, err);
+	/* What the programs have learned since the daemon was killed is in maps that are open. */
+	tcptuned_paths_save_left(&kernel, config->state_directory);
 	tcptuned_kernel_close(&kernel);
 	return error;
 }

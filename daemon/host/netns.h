@@ -11,7 +11,7 @@ struct tcptuned_netns_missed {
 };
 
 /*
- * Call @visit once in each network namespace that can be entered within ten seconds: any user may
+ * Call @visit once in each network namespace that can be entered within five seconds: any user may
  * make thousands. The caller's own is the first. Returns 0, or -errno if that one cannot be opened
  * or entered again. @ret_missed may be NULL.
  */

@@ -193,18 +193,19 @@ bool tcptuned_sysctls_overruled(int meta_fd)
 static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 {
 	struct tcptuned_saved_sysctl *saved = &meta->sysctl[which];
-	char now[TCPTUNED_SYSCTL_VALUE];
-	int error;
+	char now[TCPTUNED_SYSCTL_VALUE] = "";
+	int error = saved->before[0] ? tcptuned_sysctl_read(names[which], now, sizeof(now)) : 0;
+	bool ours = !error && !strcmp(now, saved->ours) && strcmp(now, saved->before) != 0;
 
-	if (saved->before[0] && !tcptuned_sysctl_read(names[which], now, sizeof(now)) &&
-	    !strcmp(now, saved->ours) && strcmp(now, saved->before)) {
+	if (saved->before[0] && ours)
 		error = sysctl_write(names[which], saved->before);
-		if (error)
-			log_error("%s could not be restored to %s: %s", names[which], saved->before,
-				  strerror(-error));
-		else
-			log_info("%s restored to %s", names[which], saved->before);
+	if (error) { /* it is not forgotten, so that it is tried again */
+		log_error("%s could not be restored to %s: %s", names[which], saved->before,
+			  strerror(-error));
+		return;
 	}
+	if (saved->before[0] && ours)
+		log_info("%s restored to %s", names[which], saved->before);
 	if (saved->before[0] && is_per_namespace(which))
 		tcptuned_sysctl_replace(which, saved->ours, saved->before);
 	memset(saved, 0, sizeof(*saved));

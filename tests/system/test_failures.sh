@@ -55,7 +55,7 @@ test_no_room_for_events() {
 delete_meanwhile() { # NAME...
 	local name
 	wait_printed holder waits
-	for name; do # all at once: the daemon visits namespaces for ten seconds at most
+	for name; do # all at once: the daemon visits namespaces for five seconds at most
 		kill -KILL "$(pid_of "$name-server")" "$(pid_of "$name-client")"
 	done
 	for name; do
