@@ -70,6 +70,7 @@ struct tcptuned_control {
 	struct tcptuned_events *events; /* while a client listens */
 	sd_event_source *events_source;
 	__s64 realtime_ns;
+	bool retires; /* the process that comes next reads what is decided meanwhile */
 	struct client clients[CLIENTS_MAX];
 };
 
@@ -111,7 +112,7 @@ static struct client *find_place(const struct tcptuned_control *control, uid_t u
 static void close_events(struct tcptuned_control *control)
 {
 	control->events_source = sd_event_source_disable_unref(control->events_source);
-	tcptuned_events_close(control->events);
+	tcptuned_events_close(control->events, control->retires);
 	control->events = NULL;
 }
 
@@ -667,7 +668,7 @@ void tcptuned_control_stop_failed(struct tcptuned_control *control,
 			send_error(client->fd, err);
 }
 
-/* One that has not read all is sent that, and no more. */
+/* One that has not read all is sent that, and has to ask again. */
 void tcptuned_control_retire(struct tcptuned_control *control,
 			     void (*pass)(int fd, const struct tcptuned_filter *filter))
 {
@@ -676,12 +677,15 @@ void tcptuned_control_retire(struct tcptuned_control *control,
 	size_t len = 0;
 
 	control->listen_source = sd_event_source_disable_unref(control->listen_source);
+	control->retires = true;
 	if (control->events)
 		send_events(control, 0);
 	for_each_client (control, client) {
 		if (client->state != LISTENING)
 			continue;
 		if (client->sent < client->out_len) {
+			append_line(client, "{\"error\":\"the configuration has changed while "
+					    "events were unread; listen again\",\"status\":40}");
 			client->state = ANSWERED;
 			client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
 			continue;

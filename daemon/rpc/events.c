@@ -150,6 +150,16 @@ static int set_gate(struct tcptuned_events *events, __u64 until_ns)
 	return bpf_map_update_elem(events->gate_fd, &zero, &gate, BPF_ANY) ? -errno : 0;
 }
 
+/* True if a listener that has closed leaves the events to the next one. */
+static bool gate_is_open(const struct tcptuned_events *events)
+{
+	struct tcptuned_event_gate gate;
+	__u32 zero = 0;
+
+	return !bpf_map_lookup_elem(events->gate_fd, &zero, &gate) &&
+	       gate.until_ns > tcptuned_monotonic_ns();
+}
+
 static __u64 count_lost(const struct tcptuned_events *events)
 {
 	struct tcptuned_totals totals;
@@ -186,7 +196,8 @@ int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_ker
 		return -errno;
 	/* There is no handler yet: discard what an earlier listener has left. */
 	events->left = TCPTUNED_EVENTS_BYTES;
-	ring_buffer__consume(events->ring);
+	if (!gate_is_open(events))
+		ring_buffer__consume(events->ring);
 	events->handler = handler;
 	events->ctx = ctx;
 	events->lost = count_lost(events);
@@ -220,14 +231,14 @@ __u64 tcptuned_events_renew(struct tcptuned_events *events)
 	return events->lost - before;
 }
 
-void tcptuned_events_close(struct tcptuned_events *events)
+void tcptuned_events_close(struct tcptuned_events *events, bool goes_on)
 {
 	struct tcptuned_event_gate gate;
 	__u32 zero = 0;
 
 	if (!events)
 		return;
-	if (!bpf_map_lookup_elem(events->gate_fd, &zero, &gate) &&
+	if (!goes_on && !bpf_map_lookup_elem(events->gate_fd, &zero, &gate) &&
 	    gate.until_ns == events->until_ns)
 		set_gate(events, 0);
 	ring_buffer__free(events->ring);

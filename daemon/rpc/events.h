@@ -15,8 +15,8 @@ struct tcptuned_events;
 typedef void (*tcptuned_event_handler)(void *ctx, const struct tcptuned_event *event);
 
 /*
- * Discard what is in the ring buffer, and let the programs emit events from now on. A host has one
- * listener at a time, the daemon. Returns 0 or a negative errno.
+ * Let the programs emit events from now on. What is in the ring buffer is discarded if they did
+ * not. A host has one listener at a time, the daemon. Returns 0 or a negative errno.
  */
 int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_kernel *kernel,
 			 tcptuned_event_handler handler, void *ctx);
@@ -34,8 +34,11 @@ void tcptuned_events_read(struct tcptuned_events *events);
 #define TCPTUNED_EVENTS_RENEW_S 5
 __u64 tcptuned_events_renew(struct tcptuned_events *events);
 
-/* Stop emission of events, unless another listener has opened it again. NULL is fine. */
-void tcptuned_events_close(struct tcptuned_events *events);
+/*
+ * Stop emission of events, unless another listener has opened it again, or @goes_on: one will
+ * within seconds. NULL is fine.
+ */
+void tcptuned_events_close(struct tcptuned_events *events, bool goes_on);
 
 /* True if the event's addresses, ports and network namespace are as @filter demands. */
 bool tcptuned_event_matches(const struct tcptuned_event *event,

@@ -14,6 +14,7 @@ test_worker_has_no_privileges() {
 	expect_eq "$(sed -nE 's/^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):\t//p' "/proc/$pid/status" | paste -sd ' ')" \
 		"0000000000000000 0000000000000000 0000000000000000 0000000000000000 1 2" "of process $pid"
 	expect_eq "$(readlink "/proc/$pid/fd/"* | grep -E '/run/lock$|cgroup|^/sys/fs/bpf$' || :)" "" "locks, control groups"
+	expect_eq "$(readlink "/proc/$pid/fd/"* | grep -cE 'signalfd|pidfd')" 0 "what the loop of the daemon waits with"
 	scrape
 	expect_eq "$(metric 'tcptuned_collection_success{collector="flows"}')" 1 "it reads records"
 	ctl policy disable default
@@ -66,6 +67,25 @@ test_worker_is_renewed() {
 	expect_eq "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 "reloads that the next one knows of"
 	ctl policy disable default
 	expect_eq "$(ctl_json '.policies[0] | [.mode, .disabled]' policy list)" '["off",true]' "what it knows at once"
+}
+
+# What is decided between one process and the next is read by the latter.
+test_events_go_on_when_it_is_renewed() {
+	local i
+	host a
+	start_with '[policy]\n' # bitcp, which is set at once, so that each has a record
+	background listener "${tcptunectl[@]}" events --json
+	wait_printed listener listening
+	background pairs in_group in_host a "${keep_alive[@]}" pairs 1500
+	for i in 5001 5002 5003; do
+		reload "[policy]\nlong_path_segments = $i\n" "long_path_segments: .* -> $i"
+	done
+	wait_printed pairs open
+	wait_until lib_outputs -ge 3000 events_or_lost
+}
+
+events_or_lost() {
+	jq -s 'map(if .event == "lost" then .events elif .event == "managed" then 1 else 0 end) | add' "$TEST_DIR/listener.log"
 }
 
 # It dies with the daemon: the next one listens where it did.
