@@ -143,6 +143,8 @@ void tcptuned_log_once(enum tcptuned_log_level level, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	snprintf(line, sizeof(line), "\n%s\n", text);
+	if (lines_now && strstr(lines_now, line))
+		return;
 	if (!lines_before || !strstr(lines_before, line))
 		tcptuned_log(level, "%s", text);
 	/* Without memory, the next attempt logs the line again. */
