@@ -101,7 +101,7 @@ static int open_listener(const char *text, unsigned int number, bool *ret_elsewh
 /* Check that a socket from systemd listens for TCP connections. */
 static int adopt_listener(int fd, struct tcptuned_error *error)
 {
-	if (sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0)
+	if (sd_is_socket_inet(fd, AF_UNSPEC, SOCK_STREAM, 1, 0) <= 0)
 		return FAIL(error, EINVAL, CONFIG,
 			    "metrics: the socket that systemd passed does not listen "
 			    "for TCP connections; tcptuned.socket needs "
