@@ -60,7 +60,8 @@ static inline int rightsize_minds_peer(const struct rightsize *rs, const struct 
 static inline __u32 rightsize_peer_carried(struct rightsize_peer *peer, __u64 now_us,
 					   __u64 clock_us)
 {
-	__u64 silent = now_us - peer->seen_us;
+	/* Another processor may have looked already, with a later time. */
+	__u64 silent = now_us > peer->seen_us ? now_us - peer->seen_us : 0;
 	__u32 mark = (__u32)(clock_us >> RIGHTSIZE_MARK_SHIFT);
 
 	if (mark != peer->mark) {
