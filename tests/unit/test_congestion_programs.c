@@ -421,6 +421,7 @@ static struct tcp_sock new_connection(const struct calls *calls)
 
 	tp.is_cwnd_limited = 1;
 	tp.tcp_mstamp = 7000000;
+	tp.rack.rtt_us = tp.rtt_min.s[0].v;
 	tp.write_seq = tp.snd_nxt + (1 << 30);
 	record = &flow;
 	calls->init((struct sock *)&tp);

@@ -173,6 +173,7 @@ TEST(a_slower_path_is_noticed)
 	assert_int_equal(jumps(800, 20, 10, 1, 150000, 100000), 0);
 	assert_int_equal(jumps(800, 20, 10, 1, 90000, 100000), 800);
 	assert_int_equal(jumps(1u << 31, 20, 10, 1, ~0u, 100000), 0);
+	assert_int_equal(jumps(800, 20, 10, 1, 0, 100000), 0); /* not known: no SACK */
 }
 
 /* HyStart has ended slow start before. */
@@ -182,7 +183,7 @@ TEST(nothing_follows_the_end_of_slow_start)
 	struct resume r = {0};
 
 	resume_known(&r, 800, NOW_US);
-	assert_true(!resume_may_jump(&r, &a, 10, 0, 0, NOW_US));
+	assert_true(!resume_may_jump(&r, &a, 10, 100000, 100000, NOW_US));
 	assert_int_equal(r.state, RESUME_NORMAL);
 }
 
@@ -226,7 +227,7 @@ TEST(a_loss_of_a_jump)
 	resume_known(&r, 800, NOW_US);
 	assert_int_equal(resume_retreat(&r, DELIVERED), 0);
 	assert_int_equal(r.jumps, 1);
-	assert_true(!resume_may_jump(&r, &a, DELIVERED + 20, 0, 0, NOW_US));
+	assert_true(!resume_may_jump(&r, &a, DELIVERED + 20, 100000, 100000, NOW_US));
 	resume_known(&r, 800, NOW_US);
 	resume_begin(&r, 20, ISN, DELIVERED);
 	assert_int_equal(resume_retreat(&r, DELIVERED + 60), 60);

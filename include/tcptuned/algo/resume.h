@@ -81,6 +81,7 @@ congestion_fn void resume_known(struct resume *r, __u32 window, __u64 now_us)
  * window is used. The first one left as one train of packets, so that the last one of them
  * (@rtt_us) is later than the first one could be (@min_rtt_us) by as long as the path needs for
  * them: a path that has become slower is noticed, and the jump is what it carries in an RTT.
+ * Without SACK the kernel does not measure @rtt_us (0), and there is no jump.
  */
 congestion_fn int resume_may_jump(struct resume *r, const struct congestion_ack *a, __u32 delivered,
 				  __u32 rtt_us, __u32 min_rtt_us, __u64 now_us)
@@ -92,7 +93,7 @@ congestion_fn int resume_may_jump(struct resume *r, const struct congestion_ack 
 	r->slower = (__u64)r->packets * spread_us > (__u64)CONGESTION_INITIAL_WINDOW * min_rtt_us;
 	if (r->slower)
 		r->packets = CONGESTION_INITIAL_WINDOW * min_rtt_us / spread_us;
-	if ((__u32)(now_us >> RESUME_KNOWN_SHIFT) - r->end > RESUME_KNOWN_MAX ||
+	if (!rtt_us || (__u32)(now_us >> RESUME_KNOWN_SHIFT) - r->end > RESUME_KNOWN_MAX ||
 	    r->packets <= a->cwnd || a->cwnd >= a->ssthresh) {
 		r->state = RESUME_NORMAL;
 		r->jumps = 0;
