@@ -189,6 +189,10 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which,
 	if (d->options->observe && would > before)
 		log_info_once("observe: would set the maximum of %s to %llu",
 			      tcptuned_sysctl_name(which), (unsigned long long)would);
+	/* Open connections go on to set send buffers: only a stop lowers what they may set. */
+	if (which == TCPTUNED_SYSCTL_WMEM_MAX &&
+	    bytes <= tcptuned_sysctl_number(tcptuned_sysctl_name(which), 0))
+		return;
 	if (bytes <= before) {
 		tcptuned_sysctl_restore(meta_fd, which);
 		return;

@@ -365,6 +365,8 @@ test_buffer_limits_of_other_network_namespaces() {
 	expect_eq "$(limits a)" "4096 131072 6291456 4096 16384 4194304 " "of the others"
 	expect_eq "$(limits c)" "4096 131072 70000000 4096 16384 4194304 " "its own by now"
 	expect_eq "$(window_max receive)" 3145728 "window that the kernel comes to"
+	reload '[policy]\nmode = observe\n' 'mode: tune -> observe'
+	expect_eq "$(sysctl -n net.core.wmem_max)" 1073741824 "what open connections may set, until a stop"
 	tcptuned_kill
 	detach_says detached
 	expect_eq "$(limits)" "4096 131072 6291456 4096 16384 4194304 " "afterwards"
