@@ -67,8 +67,12 @@ static __always_inline void pass_request_on(void *ctx, struct tcptuned_flow *flo
 		return;
 	if (receive && value < (int)(min / 2))
 		value = min / 2;
-	/* The kernel has had one that was lifted, but the buffer may have been sized since. */
-	if (request == REQUEST_WITHHELD || (flow->flags & locked)) {
+	/*
+	 * The kernel has had one that was lifted, but the buffer may have been sized since. Where
+	 * net.core.rmem_max is less than what is advertised, it would close that window.
+	 */
+	if ((request == REQUEST_WITHHELD || (flow->flags & locked)) &&
+	    (!receive || min <= flow->rcv_buffer_max)) {
 		set_option(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, value);
 		flow->flags &= ~locked;
 	}

@@ -83,7 +83,8 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 		window = min_limit(window, limit);
 	}
 	if (flow->rcv_allowed) {
-		limit = rightsize_offer(flow->rcv_allowed, unread, 2 * tp->mss_cache);
+		limit = flow->rcv_allowed > waits_for ? flow->rcv_allowed : waits_for;
+		limit = rightsize_offer(limit, unread, 2 * tp->mss_cache);
 		if (min_limit(limit, window) != window)
 			reason = flow->flags & TCPTUNED_F_RCV_UNEARNED ? RIGHTSIZE_EARNED
 								       : RIGHTSIZE_BUDGET;

@@ -129,7 +129,7 @@ static __always_inline void init_record(struct tcptuned_flow *flow, struct tcp_s
 static __always_inline void clear_unsent_limit(void *ctx, const struct tcptuned_flow *flow,
 					       struct tcp_sock *tp)
 {
-	if (flow->snd_unsent && tp->notsent_lowat == flow->snd_unsent)
+	if (flow->snd_unsent && BPF_CORE_READ(tp, notsent_lowat) == flow->snd_unsent)
 		set_option(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, 0);
 }
 

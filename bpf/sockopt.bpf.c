@@ -11,6 +11,8 @@
 #define PAGE_SIZE  4096
 #define RCVBUF_MIN 2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
 #define SNDBUF_MIN 4608 /* SOCK_MIN_SNDBUF */
+#define SOL_TLS	   282
+#define TLS_TX	   1
 
 /* A pointer by which bpf_probe_read_kernel() can read more than the fields of struct bpf_sock. */
 static __always_inline struct sock *sock_of(struct bpf_sockopt *ctx)
@@ -46,6 +48,13 @@ current_action(struct sock *sk, const struct tcptuned_match *m, bool receive)
 	return action_of(policy_of_socket((struct tcp_sock *)sk, &id), receive);
 }
 
+/* Nothing will adapt tcptuned's limit of unsent data from now on. */
+static __always_inline void drop_unsent_limit(struct bpf_sockopt *ctx, struct tcptuned_flow *flow)
+{
+	clear_unsent_limit(ctx->sk, flow, (struct tcp_sock *)sock_of(ctx));
+	flow->snd_unsent = 0;
+}
+
 /*
  * The kernel gets the request, also if tcptuned was sizing the buffer: the application sizes it
  * from now on, and a request before this one does not matter any more.
@@ -63,6 +72,10 @@ static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx,
 	}
 	if (receive && tcptuned_request(flow, true) != REQUEST_APPLICATION && flow->rcv_clamp)
 		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_CLAMP_MAX);
+	if (receive)
+		flow->rcv_clamp = 0;
+	else
+		drop_unsent_limit(ctx, flow);
 	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 	tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 	leave_budget(receive ? &flow->rcv_share : &flow->snd_share);
@@ -173,14 +186,13 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 }
 
 /* The whole receive buffer of an open connection, which holds data and has advertised a window. */
-static __always_inline __u32 rcvbuf_in_use(struct bpf_sock *sk)
+static __always_inline __u32 rcvbuf_in_use(struct bpf_sockopt *ctx)
 {
-	int rcvbuf = 0;
+	__u32 state = ctx->sk->state;
 
-	if (sk->state == BPF_TCP_CLOSE || sk->state == BPF_TCP_LISTEN ||
-	    bpf_getsockopt(sk, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf)))
+	if (state == BPF_TCP_CLOSE || state == BPF_TCP_LISTEN)
 		return 0;
-	return rcvbuf;
+	return BPF_CORE_READ(sock_of(ctx), sk_rcvbuf);
 }
 
 /*
@@ -200,7 +212,7 @@ static __always_inline void on_window_clamp_set(struct bpf_sockopt *ctx)
 	flow->rcv_clamp = 0;
 	leave_budget(&flow->rcv_share);
 	if (tcptuned_request(flow, true) == REQUEST_WITHHELD)
-		pass_request_on(ctx->sk, flow, true, rcvbuf_in_use(ctx->sk));
+		pass_request_on(ctx->sk, flow, true, rcvbuf_in_use(ctx));
 	tcptuned_set_request(flow, true, REQUEST_APPLICATION);
 }
 
@@ -214,6 +226,15 @@ static __always_inline void on_congestion_control_set(struct bpf_sock *sk)
 
 	if (flow)
 		flow->flags &= ~(TCPTUNED_F_CC_OURS | TCPTUNED_F_CC_RESTORED | TCPTUNED_F_JUMPS);
+}
+
+/* A network device may encrypt from now on, and then the sender is left to the kernel. */
+static __always_inline void on_tls_set(struct bpf_sockopt *ctx)
+{
+	struct tcptuned_flow *flow = flow_of(ctx->sk);
+
+	if (flow)
+		drop_unsent_limit(ctx, flow);
 }
 
 /*
@@ -257,6 +278,8 @@ int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 		on_window_clamp_set(ctx);
 	else if (ctx->level == SOL_TCP && ctx->optname == TCP_CONGESTION)
 		on_congestion_control_set(sk);
+	else if (ctx->level == SOL_TLS && ctx->optname == TLS_TX)
+		on_tls_set(ctx);
 	return 1; /* the call is never refused */
 }
 

@@ -347,6 +347,8 @@ static __always_inline void watch_acks_only(struct bpf_sock_ops *ctx, struct tcp
 /* True if the connection has carried enough to have a record. */
 static __always_inline bool has_carried_enough(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
 {
+	if ((ctx->bpf_sock_ops_cb_flags & CB_STATE_RTT) == BPF_SOCK_OPS_STATE_CB_FLAG)
+		return false; /* manage_connection() has left it to another program */
 	if (ctx->bytes_received >= MANAGED_BYTES_MIN || ctx->bytes_acked >= MANAGED_BYTES_MIN)
 		return true;
 	if (ctx->op == BPF_SOCK_OPS_RTT_CB)
@@ -354,7 +356,10 @@ static __always_inline bool has_carried_enough(struct bpf_sock_ops *ctx, struct 
 	return false;
 }
 
-/* Manages the connection, or removes the early callbacks if no policy wants it. */
+/*
+ * Manages the connection, or removes the early callbacks if no policy wants it; another program's
+ * WRITE_HDR_OPT stays, and so does its mark.
+ */
 __bpf_global int manage_connection(struct bpf_sock_ops *ctx)
 {
 	struct tcp_sock *tp = tcp_sock_of(ctx);
@@ -366,7 +371,8 @@ __bpf_global int manage_connection(struct bpf_sock_ops *ctx)
 	if (!established)
 		passive = is_accepted(tp);
 	if (!manage(ctx, tp, passive) && !established)
-		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags & ~CALLBACKS_EARLY);
+		bpf_sock_ops_cb_flags_set(ctx, without_early(ctx->bpf_sock_ops_cb_flags) &
+						       ~BPF_SOCK_OPS_RTT_CB_FLAG);
 	return 0;
 }
 
@@ -407,7 +413,8 @@ __bpf_global int update_callbacks(struct bpf_sock_ops *ctx, struct tcptuned_flow
 	if (!tp || !flow)
 		return 0;
 	wanted = callbacks_of(flow, tp);
-	unused = own_callbacks(flow) & ~wanted;
+	unused = own_callbacks(flow) & ~wanted;	    /* WRITE_HDR_OPT at most: ... */
+	flow->flags &= ~(unused << CB_WRITE_SHIFT); /* ... the next one is another program's */
 	if ((has & (wanted | unused)) == wanted)
 		return 0;
 	note_callbacks(flow, has, wanted);

@@ -53,6 +53,7 @@ OPTIONS = {
     "pacing": (socket.SOL_SOCKET, 47),  # SO_MAX_PACING_RATE, bytes per second
     "clamp": (socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP),
     "congestion": (socket.IPPROTO_TCP, socket.TCP_CONGESTION),
+    "unsent": (socket.IPPROTO_TCP, 25),  # TCP_NOTSENT_LOWAT
 }
 BPF_MAP_LOOKUP_ELEM, BPF_OBJ_GET = 1, 7
 SYS_BPF = 321 if os.uname().machine == "x86_64" else 280

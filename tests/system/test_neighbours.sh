@@ -52,6 +52,22 @@ test_another_sockops_program() {
 	expect_eq "$(congestion_of b "sport = :7501 and dport != :0")" reno "its congestion control"
 }
 
+# The calls that it has requested on a connection that no policy manages (7504) stay, also when tcptuned stops to look.
+test_another_program_keeps_its_calls() {
+	local pins=/sys/fs/bpf calls
+	host a b
+	bpftool prog load "$TEST_BUILD/tests/system/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
+	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi # so that it is called first
+	start_with '[policy other]\nlocal_port = 7504\nmode = off\n'
+	link a b --rate 200mbit --delay 5ms
+	SENDER_PREFIX= stream one 7504 --duration 280
+	wait_until arrived 7504 1MB
+	calls=$(calls_at 7504)
+	wait_until arrived 7504 5MB
+	expect_ge "$(calls_at 7504)" $((calls + 1)) "calls with a segment, beyond the first 128 KiB"
+	stop_all one one-receiver
+}
+
 one_is_left() {
 	local all
 	all=$(metric tcptuned_budget_granted_bytes)

@@ -256,3 +256,18 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	expect_eq "$(flow_to 7005 .receive.request)" application "the second"
 	expect_eq "$(tail -n 2 "$TEST_DIR/fixed.log" | tr '\n' ',')" "rcvbuf 80000,locks 2," "its buffer"
 }
+
+# An application that sizes its buffer from then on gets no bound of tcptuned's that would never change again.
+test_an_honoured_request_ends_the_bound_of_unsent_data() {
+	host a b
+	link a b --rate 100mbit --delay 5ms
+	tcptuned_start
+	outsider peer b tcp4 listen ${ADDR[b]} 7003 accept receive 3000000 until over
+	application writer a tcp4 connect "${ADDR[b]}" 7003 send 3000000 get unsent set sndbuf 8192 get unsent say over \
+		until over
+	wait_printed writer over
+	expect_ge "$(sed -n 's/^unsent //p' "$TEST_DIR/writer.log" | head -n 1)" 131072 "TCP_NOTSENT_LOWAT before"
+	expect_eq "$(sed -n 's/^unsent //p' "$TEST_DIR/writer.log" | tail -n 1)" 0 "... afterwards"
+	: >"$TEST_DIR/over"
+	wait "$(pid_of peer)" "$(pid_of writer)"
+}
