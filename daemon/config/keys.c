@@ -134,14 +134,14 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "The congestion control of new connections whose application chooses none. auto: the "
 	    "default, net.ipv4.tcp_congestion_control. If that is cubic or reno, a connection has bitcp "
 	    "while its path is long (see long_path_segments) and has room, cubic resumes its window "
-	    "after a pause (cubic_resume), and where losses are none "
-	    "of a queue, auto tries bbr, or bitcp on a kernel without it, and keeps what carries more. "
+	    "after a pause (cubic_resume), and where no queue causes the "
+	    "losses, auto tries bbr, or bitcp on a kernel without it, and keeps what carries more. "
 	    "The kernel's module is loaded for that, and not unloaded. auto never replaces "
 	    "another default, such as bbr or dctcp, because the administrator chose it. bitcp, or any "
 	    "other congestion control of the kernel: every connection gets it, whatever the default "
 	    "is. If it is a module, the module is loaded and not unloaded. keep: leave the congestion "
-	    "control as it is. bitcp and cubic_resume are always registered, so that applications can "
-	    "choose them.",
+	    "control as it is. bitcp and cubic_resume are registered where the kernel takes them (not with "
+	    "--observe), so that applications can choose them.",
 	    .special = "keep", .word = TCPTUNED_CC_AUTO),
 	KEY("policy", "long_path_segments", KEY_INTEGER, POLICY(long_path_segments), "4096", LIVE,
 	    "The window from which congestion_control = auto lets bitcp search for more, while the "
