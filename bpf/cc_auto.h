@@ -141,11 +141,14 @@ static __always_inline void set_next_cc(struct bpf_sock_ops *ctx, struct tcptune
 	l->window = 0; /* there was none */
 }
 
-/* A round trip ends of a connection whose slow start is over. */
+/*
+ * A round trip ends of a connection whose slow start is over. Returns whether another congestion
+ * control was dropped: the kernel's CUBIC would begin a slow start from its window (resume_cubic(),
+ * which the caller calls, because then this function's stack is free).
+ */
 __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 {
-	struct bpf_sock *sk = ctx->sk;
-	struct tcp_sock *tp = sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+	struct tcp_sock *tp = tcp_sock_of(ctx);
 	struct tcptuned_flow *flow = tp ? flow_of(tp) : NULL;
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX] = {};
@@ -169,11 +172,12 @@ __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 	fill_round(&round, tp);
 	if (!next_cc(name, flow, tp, policy, l, &round))
 		return 0;
-	if (name[0])
+	if (name[0]) {
 		set_next_cc(ctx, flow, tp, policy, l, name);
-	else
-		restore_cc(ctx, flow, tp);
-	return 0;
+		return 0;
+	}
+	restore_cc(ctx, flow, tp);
+	return l->state == RANDOM_LOSS_DROPPED;
 }
 
 #endif

@@ -35,6 +35,13 @@
  */
 #define __bpf_global __attribute__((noinline)) __weak
 
+static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+
+	return sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
+}
+
 /* Sets an option of type int. @ctx: whatever bpf_setsockopt() takes. */
 static __always_inline int set_option(void *ctx, int level, int option, int value)
 {

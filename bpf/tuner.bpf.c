@@ -30,13 +30,6 @@
 #include "record.h"
 #include "sender.h"
 
-static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ctx)
-{
-	struct bpf_sock *sk = ctx->sk;
-
-	return sk ? (struct tcp_sock *)bpf_skc_to_tcp_sock(sk) : NULL;
-}
-
 /* ---- the initial window -------------------------------------------------------------- */
 
 /* The policy of a connection that has no socket yet; NULL: none, or its cgroup would decide. */
@@ -445,8 +438,8 @@ __bpf_global int on_traffic(struct bpf_sock_ops *ctx)
 	if (!segment && (flow->flags & TCPTUNED_F_JUMPS))
 		after_jump(ctx);
 	if (!segment && !(flow->flags & TCPTUNED_F_OBSERVE) &&
-	    (has_started(tp) || (flow->flags & TCPTUNED_F_CC_SET)))
-		choose_cc(ctx);
+	    (has_started(tp) || (flow->flags & TCPTUNED_F_CC_SET)) && choose_cc(ctx))
+		resume_cubic(ctx);
 	if (!segment || (ctx->skb_len && mostly_sends(tp)))
 		on_sending(ctx, flow, tp, segment);
 	else if (!on_ack_out(ctx, flow, tp))

@@ -28,8 +28,21 @@ static __always_inline __u32 window_before_pause(const struct tcp_sock *tp)
 }
 
 /*
+ * After losses only BBR leaves no threshold (bbr_init()): it was tried, and dropped. Its window is
+ * twice what the path carries.
+ */
+static __always_inline void follow_bbr(struct tcp_sock *tp)
+{
+	__u32 half = tp->snd_cwnd / 2;
+
+	if (tp->total_retrans && tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH &&
+	    tp->delivered > CONGESTION_INITIAL_WINDOW && half >= CONGESTION_INITIAL_WINDOW)
+		tp->snd_cwnd = tp->snd_ssthresh = half;
+}
+
+/*
  * A connection gets this congestion control with its first segment after a pause, of which TX_START
- * follows.
+ * follows, or after another one was tried.
  */
 SEC("struct_ops/resume_init")
 void BPF_PROG(resume_init, struct sock *sk)
@@ -38,8 +51,12 @@ void BPF_PROG(resume_init, struct sock *sk)
 
 	cubictcp_init(sk);
 	/* A client that has just connected has sent nothing yet, as after a pause. */
-	if (!expect_jump(sk, tp) && sk_paused(tp))
+	if (expect_jump(sk, tp))
+		return;
+	if (sk_paused(tp))
 		after_pause(tp, window_before_pause(tp));
+	else
+		follow_bbr(tp);
 }
 
 SEC("struct_ops/resume_cong_avoid")

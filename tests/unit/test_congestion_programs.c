@@ -405,6 +405,34 @@ TEST(cubic_is_replaced_after_a_pause)
 	}
 }
 
+/*
+ * BBR, which was tried, leaves twice what the path carries, and no threshold. A slow start has had
+ * no losses, but perhaps of the SYN.
+ */
+TEST(cubic_is_replaced_after_bbr)
+{
+	static const struct {
+		__u32 cwnd, retrans, delivered, ssthresh, window;
+	} rows[] = {
+		{200, 5, 4000, 0, 100},	  {200, 0, 4000, 0, 200}, {200, 1, 10, 0, 200},
+		{200, 5, 4000, 300, 200}, {19, 5, 4000, 0, 19},	  {20, 5, 4000, 0, 10},
+	};
+
+	for_each_row (r, rows) {
+		struct tcp_sock tp = before_a_pause(r->cwnd, r->cwnd);
+
+		tp.packets_out = r->cwnd;
+		tp.total_retrans = r->retrans;
+		tp.delivered = r->delivered;
+		tp.snd_ssthresh = r->ssthresh ? r->ssthresh : TCP_INFINITE_SSTHRESH;
+		resume_init((struct sock *)&tp);
+		assert_int_equal(tp.snd_cwnd, r->window);
+		assert_int_equal(tp.snd_ssthresh, r->window < r->cwnd ? r->window
+						  : r->ssthresh	      ? r->ssthresh
+								      : TCP_INFINITE_SSTHRESH);
+	}
+}
+
 /* ---- on a known path ------------------------------------------------------------------- */
 
 /*
