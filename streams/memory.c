@@ -47,7 +47,7 @@ int tcptuned_streams_memory_add(int map_fd, const struct tcptuned_streams_key *k
 		memset(&level, 0, sizeof(level));
 	tcptuned_streams_memory_average(&level, window);
 	level.netns = netns;
-	level.updated_s = (__s64)(tcptuned_clock_ns(CLOCK_BOOTTIME) / 1000000000);
+	level.updated_s = tcptuned_clock_s(CLOCK_BOOTTIME);
 	return bpf_map_update_elem(map_fd, key, &level, BPF_ANY) ? -errno : 0;
 }
 

@@ -14,6 +14,11 @@ static inline uint64_t tcptuned_clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+static inline int64_t tcptuned_clock_s(clockid_t clock)
+{
+	return (int64_t)(tcptuned_clock_ns(clock) / 1000000000);
+}
+
 static inline uint64_t tcptuned_monotonic_ns(void)
 {
 	return tcptuned_clock_ns(CLOCK_MONOTONIC);

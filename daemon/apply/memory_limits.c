@@ -209,8 +209,6 @@ void tcptuned_memory_buffer_limits_set(struct tcptuned_daemon *d)
 	uint32_t receive = buffer_max(SO_RCVBUF);
 	uint32_t send;
 
-	/* An earlier build may have raised it. */
-	tcptuned_sysctl_restore(bpf_map__fd(d->kernel.bpf->maps.meta), TCPTUNED_SYSCTL_TCP_WMEM);
 	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM, "windows stay within half of the present one");
 	set_limit(d, TCPTUNED_SYSCTL_WMEM_MAX, "send buffers are left to the kernel");
 	send = buffer_max(SO_SNDBUF);

@@ -36,7 +36,7 @@ static int sysctl_write(const char *name, const char *value)
 
 static bool is_per_namespace(enum tcptuned_sysctl which)
 {
-	return which == TCPTUNED_SYSCTL_TCP_RMEM || which == TCPTUNED_SYSCTL_TCP_WMEM;
+	return which == TCPTUNED_SYSCTL_TCP_RMEM;
 }
 
 struct replacement {

@@ -233,7 +233,7 @@ static void end_late_connections(struct tcptuned_http *http)
 	}
 }
 
-static unsigned int count_connections(const struct tcptuned_http *http)
+unsigned int tcptuned_http_connections(const struct tcptuned_http *http)
 {
 	return MHD_get_daemon_info(http->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
 }
@@ -342,11 +342,6 @@ void tcptuned_http_retire(struct tcptuned_http *http)
 		close(fd);
 }
 
-unsigned int tcptuned_http_connections(const struct tcptuned_http *http)
-{
-	return count_connections(http);
-}
-
 int tcptuned_http_timeout_ms(const struct tcptuned_http *http)
 {
 	uint64_t now_ms = tcptuned_monotonic_ms(), end_ms = UINT64_MAX;
@@ -367,11 +362,11 @@ int tcptuned_http_timeout_ms(const struct tcptuned_http *http)
 /* After one of the last possible connections has ended, only the next MHD_run() listens again. */
 void tcptuned_http_run(struct tcptuned_http *http)
 {
-	unsigned int before = count_connections(http);
+	unsigned int before = tcptuned_http_connections(http);
 
 	end_late_connections(http);
 	MHD_run(http->mhd);
-	http->unsettled = count_connections(http) != before;
+	http->unsettled = tcptuned_http_connections(http) != before;
 }
 
 void tcptuned_http_stop(struct tcptuned_http *http)

@@ -46,15 +46,10 @@ struct tcptuned_paths {
 	} * shared;
 };
 
-static __s64 clock_s(clockid_t clock)
-{
-	return (__s64)(tcptuned_clock_ns(clock) / 1000000000);
-}
-
 /* Convert a time from one clock to another. A time in the future becomes now. */
 static void change_clock(__s64 *time_s, clockid_t from, clockid_t to)
 {
-	*time_s = clock_s(to) - (__s64)path_age_s(*time_s, clock_s(from));
+	*time_s = tcptuned_clock_s(to) - (__s64)path_age_s(*time_s, tcptuned_clock_s(from));
 }
 
 /* ---- the kernel's map ----------------------------------------------------------------- */
@@ -125,7 +120,7 @@ static void count_fits(struct tcptuned_paths *paths)
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
 {
 	struct tcptuned_path_stats *stats = &paths->shared->stats;
-	__s64 now_s = clock_s(CLOCK_BOOTTIME);
+	__s64 now_s = tcptuned_clock_s(CLOCK_BOOTTIME);
 
 	if (!stats->ok || stats->known < COUNT_MANY ||
 	    now_s - paths->shared->counted_s >= COUNT_S) {
@@ -174,7 +169,7 @@ static void access_database(struct tcptuned_paths *paths, database_access access
 	struct tcptuned_error err = {0};
 	int error;
 
-	paths->shared->tried_s = clock_s(CLOCK_BOOTTIME);
+	paths->shared->tried_s = tcptuned_clock_s(CLOCK_BOOTTIME);
 	error = try_access(paths, access, &err);
 	paths->shared->stats.database_errors += error == -EUCLEAN;
 	if (error == -EUCLEAN && !tcptuned_pathdb_set_aside(paths->file)) {
@@ -221,7 +216,7 @@ static void load_row(void *ctx, const struct tcptuned_path_key *key,
 	change_clock(&row.max_window_s, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	load_namespace(paths, &new_key.netns_cookie, &row.netns);
 	/* An entry of the map is newer, as it was learned after the programs were attached. */
-	if (!path_expired(&row, clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
+	if (!path_expired(&row, tcptuned_clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
 		bpf_map_update_elem(paths_fd(paths), &new_key, &row, BPF_NOEXIST);
 }
 
@@ -234,7 +229,7 @@ static void load_level(void *ctx, const struct tcptuned_streams_key *key,
 
 	change_clock(&row.updated_s, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	load_namespace(paths, &new_key.host.netns_cookie, &row.netns);
-	if (path_age_s(row.updated_s, clock_s(CLOCK_BOOTTIME)) < paths->settings.expire_s)
+	if (path_age_s(row.updated_s, tcptuned_clock_s(CLOCK_BOOTTIME)) < paths->settings.expire_s)
 		bpf_map_update_elem(streams_fd(paths), &new_key, &row, BPF_NOEXIST);
 }
 
@@ -329,7 +324,8 @@ static int load_what_is_left(struct tcptuned_paths *paths, struct tcptuned_pathd
 static int save_rows(struct tcptuned_paths *paths, struct tcptuned_pathdb *db,
 		     struct tcptuned_error *err)
 {
-	struct saving s = {.paths = paths, .db = db, .err = err, .now_s = clock_s(CLOCK_BOOTTIME)};
+	struct saving s = {
+		.paths = paths, .db = db, .err = err, .now_s = tcptuned_clock_s(CLOCK_BOOTTIME)};
 	unsigned int before;
 
 	return tcptuned_pathdb_begin(db, err) ?:
@@ -349,7 +345,7 @@ void tcptuned_paths_save(struct tcptuned_paths *paths)
 
 void tcptuned_paths_tick(struct tcptuned_paths *paths)
 {
-	if (clock_s(CLOCK_BOOTTIME) - paths->shared->tried_s >= SAVE_EVERY_S)
+	if (tcptuned_clock_s(CLOCK_BOOTTIME) - paths->shared->tried_s >= SAVE_EVERY_S)
 		tcptuned_paths_save(paths);
 }
 

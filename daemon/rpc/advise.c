@@ -129,7 +129,7 @@ int tcptuned_advise_handle(const struct tcptuned_source *source,
 			   const struct tcptuned_request *request, FILE *out,
 			   struct tcptuned_error *err)
 {
-	__s64 now_s = (__s64)(tcptuned_clock_ns(CLOCK_BOOTTIME) / 1000000000);
+	__s64 now_s = tcptuned_clock_s(CLOCK_BOOTTIME);
 	char address[TCPTUNED_PREFIX_TEXT];
 	json_auto_t *object = json_object();
 	struct tcptuned_path_key key;

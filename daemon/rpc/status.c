@@ -136,12 +136,8 @@ static json_t *sysctls_array(const struct tcptuned_kernel *kernel)
 	if (bpf_map_lookup_elem(bpf_map__fd(kernel->bpf->maps.meta), &zero, &meta))
 		return array;
 	for (int i = 0; i < TCPTUNED_SYSCTLS; i++) {
-		struct tcptuned_saved_sysctl *saved = &meta.sysctl[i];
-
-		saved->before[TCPTUNED_SYSCTL_VALUE - 1] = '\0';
-		saved->ours[TCPTUNED_SYSCTL_VALUE - 1] = '\0';
-		if (saved->ours[0])
-			json_array_append_new(array, sysctl_object(i, saved));
+		if (meta.sysctl[i].ours[0])
+			json_array_append_new(array, sysctl_object(i, &meta.sysctl[i]));
 	}
 	return array;
 }
