@@ -335,7 +335,6 @@ static __always_inline void undo_tuning(struct tcptuned_flow *flow, struct tcp_s
 	release_foreign_cc(flow, tp);
 	restore_cc(tp, flow, tp);
 	leave_budgets(flow);
-	flow->snd_unsent = 0;
 	flow->flags &= ~(TCPTUNED_F_RCV_TUNED | TCPTUNED_F_SND_TUNED | TCPTUNED_F_SLOW_SEED);
 }
 

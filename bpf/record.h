@@ -126,11 +126,12 @@ static __always_inline void init_record(struct tcptuned_flow *flow, struct tcp_s
 }
 
 /* Removes the limit of unsent data, unless the application has set another one since. */
-static __always_inline void clear_unsent_limit(void *ctx, const struct tcptuned_flow *flow,
+static __always_inline void clear_unsent_limit(void *ctx, struct tcptuned_flow *flow,
 					       struct tcp_sock *tp)
 {
 	if (flow->snd_unsent && BPF_CORE_READ(tp, notsent_lowat) == flow->snd_unsent)
 		set_option(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, 0);
+	flow->snd_unsent = 0;
 }
 
 #endif

@@ -48,13 +48,6 @@ current_action(struct sock *sk, const struct tcptuned_match *m, bool receive)
 	return action_of(policy_of_socket((struct tcp_sock *)sk, &id), receive);
 }
 
-/* Nothing will adapt tcptuned's limit of unsent data from now on. */
-static __always_inline void drop_unsent_limit(struct bpf_sockopt *ctx, struct tcptuned_flow *flow)
-{
-	clear_unsent_limit(ctx->sk, flow, (struct tcp_sock *)sock_of(ctx));
-	flow->snd_unsent = 0;
-}
-
 /*
  * The kernel gets the request, also if tcptuned was sizing the buffer: the application sizes it
  * from now on, and a request before this one does not matter any more.
@@ -74,8 +67,8 @@ static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx,
 		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_CLAMP_MAX);
 	if (receive)
 		flow->rcv_clamp = 0;
-	else
-		drop_unsent_limit(ctx, flow);
+	else /* nothing will adapt it from now on */
+		clear_unsent_limit(ctx->sk, flow, (struct tcp_sock *)sock_of(ctx));
 	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 	tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 	leave_budget(receive ? &flow->rcv_share : &flow->snd_share);
@@ -234,7 +227,7 @@ static __always_inline void on_tls_set(struct bpf_sockopt *ctx)
 	struct tcptuned_flow *flow = flow_of(ctx->sk);
 
 	if (flow)
-		drop_unsent_limit(ctx, flow);
+		clear_unsent_limit(ctx->sk, flow, (struct tcp_sock *)sock_of(ctx));
 }
 
 /*
