@@ -195,16 +195,17 @@ static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 	struct tcptuned_saved_sysctl *saved = &meta->sysctl[which];
 	char now[TCPTUNED_SYSCTL_VALUE] = "";
 	int error = saved->before[0] ? tcptuned_sysctl_read(names[which], now, sizeof(now)) : 0;
+	/* False where nothing is saved. */
 	bool ours = !error && !strcmp(now, saved->ours) && strcmp(now, saved->before) != 0;
 
-	if (saved->before[0] && ours)
+	if (ours)
 		error = sysctl_write(names[which], saved->before);
 	if (error) { /* it is not forgotten, so that it is tried again */
 		log_error("%s could not be restored to %s: %s", names[which], saved->before,
 			  strerror(-error));
 		return;
 	}
-	if (saved->before[0] && ours)
+	if (ours)
 		log_info("%s restored to %s", names[which], saved->before);
 	if (saved->before[0] && is_per_namespace(which))
 		tcptuned_sysctl_replace(which, saved->ours, saved->before);
