@@ -234,7 +234,7 @@ console_shows() {
 
 test_prometheus_scrapes() {
 	host a b
-	printf '[policy there]\nlocal_port = 5303\nmode = observe\n[policy here]\nremote_port = 5303\nmode = observe\n' >>"$TEST_DIR/none.conf"
+	printf '[policy there]\nlocal_port = 5303\nmode = observe\n[policy here]\nremote_port = 5303\nmode = observe\n[policy trial]\nremote_port = 5304\nholdback = 50%%\n' >>"$TEST_DIR/none.conf"
 	tcptuned_in a
 	link a b --rate 100mbit --delay 10ms --queue 100p
 	# it scrapes for the first time after 5 s
@@ -266,7 +266,7 @@ test_prometheus_scrapes() {
 	expect_ge "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[12s]))')" 0.016 "median RTT"
 	expect_eq "$(query 'sum(tcptuned_flow_limited{remote=~".*:5301"})')" 2 "limits that hold"
 	expect_eq "$(query 'tcptuned_build_info * 1')" 1 "build_info"
-	dashboard_shows 'Versions|Open connections|Time limited|Segments|Sending|Round-trip|Buffers$|Memory'
+	dashboard_shows 'Versions|Open connections|Time limited|each that ended|egments|Sending|Round-trip|Buffers$|Memory'
 	wait_until query 'instance:tcptuned_limited:ratio_rate5m{tuned="no"} > 0'
 	console_shows
 	! grep -iE 'level=(warn|error)' "$TEST_DIR/prometheus.log" | grep -i scrape ||
