@@ -32,6 +32,7 @@ vary_columns() {
 		"tcptuned, bbr") command=(tuned $keep -- --congestion bbr) ;;
 		"tcptuned, cubic") command=(tuned $keep -- --congestion cubic) ;;
 		"tcptuned, auto") command=(tuned policy.congestion_control=auto --) ;;
+		"tcptuned, again") command=(tuned_again) ;;
 		"tcptuned, receiver") command=(tuned_receiver $keep -- --congestion cubic) ;;
 		"tcptuned, sender") command=(tuned_sender $keep -- --congestion cubic) ;;
 		*) fail "there is no column $column" ;;
@@ -39,6 +40,18 @@ vary_columns() {
 		row "$bench" "$x" "$column" vary_measure "$figures" "${command[@]}" \
 			${streams:+--streams $streams} $(vary_options)
 	done
+}
+
+# The second connection to a host whose path the first one has taught.
+tuned_again() { # MESSAGES OPTION...
+	rm -rf "$TEST_DIR/state"
+	with_tcptuned sender,receiver policy.congestion_control=auto paths.remember=yes -- again "$@"
+}
+
+again() {
+	untuned "$@"
+	link_end a b || : # it has only taught
+	untuned "$@"
 }
 
 vary_measure() { # FIGURES COMMAND...
@@ -112,6 +125,7 @@ bench_random_loss() {
 		for x in "losses of 1e-4" "losses of 1e-5" "a queue of 25 packets" "policed to 100 Mbit/s" RED; do
 			path="--rate 1gbit --delay 50ms ${paths[$x]}"
 			vary_columns random_loss "$x" vary "kernel, 64 MB" "bbr, 64 MB" "tcptuned, auto"
+			[[ $x != losses* ]] || vary_columns random_loss "$x" vary "tcptuned, again"
 			in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 			vary_pair random_loss_shared "$x" 100 "cubic, cubic" untuned:cubic:$run_seconds \
 				untuned:cubic:$run_seconds
