@@ -117,16 +117,17 @@ static const struct ctl_template first_texts[] = {
 	{"rounds_without_queue",
 	 "  for {rounds_without_queue} of 32 round trips the window was full, larger than at the last loss, and "
 	 "there was no queue\n"},
-	{"trial",
-	 "  losses are none of a queue: few at a time, while the window fell from {trial.best_segments} to "
-	 "{trial.window_segments} segments at an RTT of {trial.before_rtt_us:us}\n"},
-	{"trial.state=tried", "  another congestion control is being tried\n"},
-	{"trial.state=kept",
-	 "  another one was tried and kept: {trial.after_segments} segments per minimum RTT, at an RTT of "
-	 "{trial.after_rtt_us:us}\n"},
-	{"trial.state=dropped",
-	 "  another one was tried and dropped: {trial.after_segments} segments per minimum RTT, at an RTT "
-	 "of {trial.after_rtt_us:us}, or more losses\n"},
+	{"random_loss",
+	 "  losses are none of a queue: few at a time, while the window fell from "
+	 "{random_loss.best_segments} to {random_loss.window_segments} segments at an RTT of "
+	 "{random_loss.before_rtt_us:us}\n"},
+	{"random_loss.state=tried", "  another congestion control is being tried\n"},
+	{"random_loss.state=kept",
+	 "  another one was tried and kept: {random_loss.after_segments} segments per minimum RTT, at "
+	 "an RTT of {random_loss.after_rtt_us:us}\n"},
+	{"random_loss.state=dropped",
+	 "  another one was tried and dropped: {random_loss.after_segments} segments per minimum RTT, "
+	 "at an RTT of {random_loss.after_rtt_us:us}, or more losses\n"},
 	{"", "  cwnd {cwnd_segments} segments of {mss_bytes} bytes"},
 	{"ssthresh_segments", ", ssthresh {ssthresh_segments}"},
 	{"bitcp", "; bitcp is in {bitcp.mode}"},

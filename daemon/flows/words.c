@@ -83,7 +83,7 @@ static const struct word tcp_states[] = {
 	[TCP_CLOSING] = {.name = "closing"},
 };
 
-static const struct word trials[] = {
+static const struct word random_losses[] = {
 	[RANDOM_LOSS_TRIED] = {.name = "tried"},
 	[RANDOM_LOSS_KEPT] = {.name = "kept"},
 	[RANDOM_LOSS_DROPPED] = {.name = "dropped"},
@@ -109,7 +109,7 @@ static const struct {
 	[WORDS_RIGHTSIZE_STATE] = {rightsize_states, ARRAY_SIZE(rightsize_states)},
 	[WORDS_MODE] = {modes, ARRAY_SIZE(modes)},
 	[WORDS_TCP_STATE] = {tcp_states, ARRAY_SIZE(tcp_states)},
-	[WORDS_TRIAL] = {trials, ARRAY_SIZE(trials)},
+	[WORDS_RANDOM_LOSS] = {random_losses, ARRAY_SIZE(random_losses)},
 };
 
 static const struct word *find_word(enum tcptuned_vocabulary vocabulary, unsigned int value)

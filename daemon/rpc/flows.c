@@ -142,20 +142,20 @@ static void set_others(json_t *object, const struct tcptuned_flow_record *record
 }
 
 /* NULL: no congestion control was tried. */
-static json_t *trial_object(const struct random_loss *l)
+static json_t *random_loss_object(const struct random_loss *l)
 {
-	json_t *trial;
+	json_t *object;
 
 	if (l->state == RANDOM_LOSS_WATCHED || !l->window)
 		return NULL;
-	trial = json_object();
-	set_text(trial, "state", tcptuned_word(WORDS_TRIAL, l->state));
-	set_number(trial, "best_segments", l->best);
-	set_number(trial, "window_segments", l->window);
-	set_number(trial, "before_rtt_us", l->before_rtt_us);
-	set_if(trial, "after_segments", l->after);
-	set_if(trial, "after_rtt_us", l->after_rtt_us);
-	return trial;
+	object = json_object();
+	set_text(object, "state", tcptuned_word(WORDS_RANDOM_LOSS, l->state));
+	set_number(object, "best_segments", l->best);
+	set_number(object, "window_segments", l->window);
+	set_number(object, "before_rtt_us", l->before_rtt_us);
+	set_if(object, "after_segments", l->after);
+	set_if(object, "after_rtt_us", l->after_rtt_us);
+	return object;
 }
 
 json_t *tcptuned_flow_json(const struct tcptuned_flow_record *record, const char *policy,
@@ -176,7 +176,7 @@ json_t *tcptuned_flow_json(const struct tcptuned_flow_record *record, const char
 	for (size_t i = 0; i < ARRAY_SIZE(more_members); i++)
 		set_column(object, &more_members[i], record);
 	set_others(object, record);
-	json_object_set_new(object, "trial", trial_object(&record->random_loss));
+	json_object_set_new(object, "random_loss", random_loss_object(&record->random_loss));
 	set_if(object, "rounds_without_queue", record->random_loss.room);
 	return object;
 }

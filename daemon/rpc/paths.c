@@ -102,11 +102,11 @@ static int find_order(const char *name, enum order *ret, struct tcptuned_error *
 }
 
 /* What another congestion control brought. */
-static json_t *trial_object(const struct path_trial *tried)
+static json_t *random_loss_object(const struct path_trial *tried)
 {
 	json_t *object = json_object();
 
-	set_text(object, "state", tcptuned_word(WORDS_TRIAL, tried->state));
+	set_text(object, "state", tcptuned_word(WORDS_RANDOM_LOSS, tried->state));
 	set_number(object, "before_bytes", tried->before);
 	set_number(object, "before_rtt_us", tried->before_rtt_us);
 	set_number(object, "after_bytes", tried->after);
@@ -134,7 +134,7 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 	set_number(object, "sent_segments", path->sent);
 	set_number(object, "retransmitted_segments", path->retransmitted);
 	if (path->tried.state)
-		json_object_set_new(object, "trial", trial_object(&path->tried));
+		json_object_set_new(object, "random_loss", random_loss_object(&path->tried));
 	return object;
 }
 

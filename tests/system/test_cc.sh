@@ -181,7 +181,7 @@ test_cc_jumps_on_a_known_path() {
 }
 
 trial_of() { # PORT
-	flow_to $1 '[.congestion_control, .trial.state] | join(" ")'
+	flow_to $1 '[.congestion_control, .random_loss.state] | join(" ")'
 }
 
 # Single losses, at which the window falls from 400 segments to less than half; 863 fit into the path, and so BBR carries
@@ -193,12 +193,12 @@ test_cc_random_losses() {
 	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500,3500,4200,4700
 	stream one 7101 --duration 280
 	wait_output = "bbr kept" trial_of 7101
-	expect_ge "$(flow_to 7101 .trial.best_segments)" \
-		$((2 * $(flow_to 7101 .trial.window_segments))) "windows of the losses"
-	expect_ge "$(flow_to 7101 .trial.after_segments)" 600 "segments per round trip since"
+	expect_ge "$(flow_to 7101 .random_loss.best_segments)" \
+		$((2 * $(flow_to 7101 .random_loss.window_segments))) "windows of the losses"
+	expect_ge "$(flow_to 7101 .random_loss.after_segments)" 600 "segments per round trip since"
 	expect_match "$(ctl explain --netns "$(in_host a stat -Lc %i /proc/self/ns/net)" 7101)" "tried and kept: " "explanation"
 	stream_stop one
-	wait_output = kept ctl_json '.paths[] | select(.trial).trial.state' paths
+	wait_output = kept ctl_json '.paths[] | select(.random_loss).random_loss.state' paths
 }
 
 # A short queue and a policer drop bursts, at about the same window each time.
@@ -212,7 +212,7 @@ test_cc_losses_of_a_queue() {
 		stream one $((++port)) --duration 280
 		wait_output -ge 10000000 flow_to $port .bytes_acked
 		expect_ge "$(flow_to $port .retransmitted_segments)" 3 "segments sent again"
-		expect_eq "$(flow_to $port '[.congestion_control, .trial]')" '["cubic",null]' "$path"
+		expect_eq "$(flow_to $port '[.congestion_control, .random_loss]')" '["cubic",null]' "$path"
 		stream_stop one
 		link_end a b
 	done
