@@ -34,13 +34,13 @@ static __always_inline bool mostly_sends(const struct tcp_sock *tp)
 }
 
 /*
- * False only if more data leaves, whose ACK brings RTT_CB: it comes once data beyond rtt_seq is
- * confirmed (tcp_rtt_estimator()). After its last data the connection may receive, and a receiver
- * has calls with its segments only.
+ * True if more data leaves, whose ACK brings RTT_CB: it comes once data beyond rtt_seq is confirmed
+ * (tcp_rtt_estimator()). After its last data the connection may receive, and a receiver has calls
+ * with its segments only.
  */
-static __always_inline bool may_receive(const struct tcp_sock *tp)
+static __always_inline bool sends_more(const struct tcp_sock *tp)
 {
-	return !mostly_sends(tp) || tp->write_seq == tp->rtt_seq;
+	return tp->write_seq != tp->rtt_seq;
 }
 
 /*
@@ -51,7 +51,7 @@ static __always_inline __u32 callbacks_of(const struct tcptuned_flow *flow, stru
 {
 	__u32 wanted = CB_STATE_RTT;
 
-	if (may_receive(tp) || flow->snd.state ||
+	if (!mostly_sends(tp) || !sends_more(tp) || flow->snd.state ||
 	    rightsize_minds_silence(&flow->snd, tp->srtt_us >> 3))
 		wanted |= BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
 	return wanted;

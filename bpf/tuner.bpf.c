@@ -325,16 +325,19 @@ static __always_inline bool is_accepted(struct tcp_sock *tp)
 
 /*
  * The ACKs of an answer show how long it is, so that its segments, twenty more callbacks for 100
- * KB, need not be examined.
+ * KB, need not be examined while more of it leaves (sends_more()): an upload may follow. STATE_CB
+ * marks a WRITE_HDR_OPT that is another program's.
  */
 static __always_inline void watch_acks_only(struct bpf_sock_ops *ctx, struct tcp_sock *tp)
 {
-	const __u32 both = BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG;
-	__u32 has = ctx->bpf_sock_ops_cb_flags;
+	__u32 has = ctx->bpf_sock_ops_cb_flags, wanted = has | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
 
-	if ((has & both) == BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG && is_accepted(tp) &&
-	    ctx->bytes_acked > ctx->bytes_received + ANSWER_BYTES)
-		bpf_sock_ops_cb_flags_set(ctx, has & ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	if ((has & BPF_SOCK_OPS_STATE_CB_FLAG) || !is_accepted(tp))
+		return;
+	if (sends_more(tp) && ctx->bytes_acked > ctx->bytes_received + ANSWER_BYTES)
+		wanted &= ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
+	if (wanted != has)
+		bpf_sock_ops_cb_flags_set(ctx, wanted);
 }
 
 /* True if the connection has carried enough to have a record. */
@@ -523,10 +526,9 @@ int tcptuned_destroyed(__u64 *args)
 	if (!flow)
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
+	leave_budgets(flow);
 	if (tp && (flow->flags & TCPTUNED_F_MANAGED))
 		on_close(flow, tp);
-	else
-		leave_budgets(flow);
 	delete_record(sk);
 	return 0;
 }
