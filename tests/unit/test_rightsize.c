@@ -628,6 +628,23 @@ TEST(a_slow_reader)
 	assert_int_equal(reader.window, 0);
 }
 
+/* It reads all of it each second, in which the window would not have been halved for long. */
+TEST(a_reader_that_pauses_is_not_slow)
+{
+	struct rightsize_reader reader = {0};
+	struct rightsize_ack ack = {.now_us = START_US, .rtt_us = 10000, .min = WINDOW_MIN};
+	const uint32_t window = 4 << 20, round = window / 32;
+	uint32_t read = 7;
+
+	for (unsigned int i = 0; i < 1000; i++, ack.now_us += 10000) {
+		uint32_t unread = (i % 100 < 32 ? i % 100 : 32) * round;
+
+		read += i % 100 ? 0 : window;
+		rightsize_weigh_reader(&reader, &ack, read, unread, window - unread);
+		assert_int_equal(reader.window, 0);
+	}
+}
+
 TEST(offer_and_unsent)
 {
 	assert_int_equal(rightsize_offer(1000000, 0, 2896), 1000000);

@@ -31,8 +31,10 @@ struct rightsize_reader {
  * @offer:  the offered window, bytes
  *
  * The window is reduced by at most half at a time, after the unread data has exceeded half of the
- * window for eight rounds. It is the kernel's again when nearly all data has been read at the ends
- * of eight rounds in a row: an application that reads large blocks reads all of it now and then.
+ * window for eight rounds in which the application has read: one that pauses, and then reads all of
+ * it, is not slow, and what was offered cannot be taken back. It is the kernel's again when nearly
+ * all data has been read at the ends of eight rounds in a row: an application that reads large
+ * blocks reads all of it now and then.
  */
 static inline void rightsize_weigh_reader(struct rightsize_reader *reader,
 					  const struct rightsize_ack *ack, __u32 read, __u32 unread,
@@ -59,7 +61,7 @@ static inline void rightsize_weigh_reader(struct rightsize_reader *reader,
 					       ack->rtt_us, 1000000);
 		if (window < elapsed)
 			window = elapsed;
-		if (!reader->window || window < reader->window)
+		if (read != reader->read && (!reader->window || window < reader->window))
 			reader->window = rightsize_clamp_window(window, ack->min);
 	}
 	reader->since_us = ack->now_us;
