@@ -46,8 +46,11 @@ static __always_inline struct random_loss *get_random_loss(struct tcp_sock *tp,
 	if (l || !has_started(tp))
 		return l;
 	l = bpf_sk_storage_get(&random_losses, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (l)
-		remember_random_loss(l, tp, policy);
+	if (!l)
+		return NULL;
+	remember_random_loss(l, tp, policy);
+	if (tp->ecn_flags) /* BBR does not answer marks */
+		l->state = RANDOM_LOSS_DROPPED;
 	return l;
 }
 
@@ -90,7 +93,9 @@ static __always_inline bool is_resuming(struct tcp_sock *tp)
 
 /*
  * Returns whether another congestion control is to be set, and its name in @ret, which is empty
- * before; "": the default. bitcp that was set without a trial goes when the room is filled.
+ * before; "": the default. bitcp that was set without a trial goes when the room is filled, but not
+ * with the ACK that ends a recovery, which the kernel may be about to undo
+ * (tcp_undo_cwnd_reduction()).
  */
 static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
 				    const struct tcptuned_flow *flow, struct tcp_sock *tp,
@@ -110,7 +115,7 @@ static __always_inline bool next_cc(char ret[TCPTUNED_CC_NAME_MAX],
 		char now[TCPTUNED_CC_NAME_MAX] = {};
 
 		read_cc_name(now, tp);
-		return !l->room && is_bitcp(now) && !is_resuming(tp);
+		return !l->room && is_bitcp(now) && !is_resuming(tp) && !sk_is_recovering(tp);
 	}
 	if (l->room < ROOM_ROUNDS ||
 	    (!l->path_is_long && tp->snd_cwnd < policy->cc_long_path_segments))

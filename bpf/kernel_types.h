@@ -206,6 +206,7 @@ struct tcp_sock {
 	__u32 rate_interval_us;
 	__u64 delivered_mstamp; /* microseconds, when data was last delivered */
 	__u8 bpf_sock_ops_cb_flags;
+	__u8 ecn_flags; /* 0: ECN is not in use */
 	__u8 is_cwnd_limited : 1;
 	__u8 chrono_type : 2;
 	__u8 scaling_ratio;   /* since 6.6 */

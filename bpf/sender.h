@@ -31,18 +31,20 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 /*
  * What may wait unsent, bytes; 0: the administrator has set net.ipv4.tcp_notsent_lowat. The rate is
  * that of cwnd, but at most twice that of the last round trip, as cwnd also grows where something
- * else is the limit.
+ * else is the limit, or of the fastest one, if the application had no more to send.
  */
 static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
-	__u64 flight = (__u64)tp->snd_cwnd * tp->mss_cache;
+	__u64 flight = (__u64)tp->snd_cwnd * tp->mss_cache, carried = flow->snd.per_rtt;
 	__u32 rtt_us = tp->srtt_us >> 3;
 
 	if (net->ipv4.sysctl_tcp_notsent_lowat != ~0u)
 		return 0;
-	if (flight > 2ull * flow->snd.per_rtt)
-		flight = 2ull * flow->snd.per_rtt;
+	if (tp->app_limited)
+		carried = rightsize_muldiv(flow->snd.rate_best, rtt_us, 1000000);
+	if (flight > 2 * carried)
+		flight = 2 * carried;
 	return rightsize_unsent(
 		rightsize_muldiv(flight, 1000000, rtt_us), rtt_us,
 		request_is_overridden(tcptuned_request(flow, false)) ? flow->req_sndbuf : 0,
@@ -88,11 +90,6 @@ static __always_inline int set_unsent_limit(struct bpf_sock_ops *ctx, struct tcp
 		return -1;
 	flow->snd_unsent = value;
 	return 0;
-}
-
-static __always_inline bool is_recovering(struct tcp_sock *tp)
-{
-	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) != TCP_CA_Open;
 }
 
 /*
@@ -152,7 +149,7 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 	__u64 jump = jump_space(flow, tp);
 
 	if (flow->snd.window)
-		return is_recovering(tp) && space < have ? have : space;
+		return sk_is_recovering(tp) && space < have ? have : space;
 	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) &&
 	    ((have < sk_max_sndbuf(tp) && jump <= sk_max_sndbuf(tp)) ||
 	     !may_shrink_sndbuf(flow, tp)))
@@ -183,7 +180,7 @@ static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
 	/* An administrator may have raised it since. */
 	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) && space < sk_max_sndbuf(tp))
 		space = sk_max_sndbuf(tp);
-	return is_recovering(tp) && space < have ? have : space;
+	return sk_is_recovering(tp) && space < have ? have : space;
 }
 
 /*
@@ -283,7 +280,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.sample_us = tp->rack.rtt_us;
 	ack.delay_us = sk_forward_delay_us(tp, true);
 	ack.min = MIN_WINDOW_SEGMENTS * tp->mss_cache;
-	ack.offered = is_recovering(tp) ? RIGHTSIZE_WINDOW_MAX : 0;
+	ack.offered = sk_is_recovering(tp) ? RIGHTSIZE_WINDOW_MAX : 0;
 	if (!ack.delay_us && ack.sample_us > flow->snd.min_rtt_us)
 		ack.sample_us = flow->snd.min_rtt_us; /* as at a receiver (on_ack_out()) */
 	if (!may_shrink_sndbuf(flow, tp))

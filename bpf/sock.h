@@ -256,6 +256,12 @@ static __always_inline bool sk_device_encrypts(const struct tcp_sock *tp)
 	       tp->inet_conn.icsk_ulp_ops;
 }
 
+/* True while losses, or marks, are answered. */
+static __always_inline bool sk_is_recovering(struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_state) != TCP_CA_Open;
+}
+
 /* SOCK_RCVBUF_LOCK, SOCK_SNDBUF_LOCK: the kernel does not size that buffer any more. */
 static __always_inline __u32 sk_buffer_locks(struct tcp_sock *tp)
 {

@@ -264,7 +264,7 @@ static void expect_sender(void)
 			    flow.snd_buffer_max <= flow.snd_base);
 	if (flow.snd_buffer_max < (__u32)net.ipv4.sysctl_tcp_wmem[2])
 		assert_true((__u32)had > flow.snd_buffer_max);
-	if (flow.snd.window && is_recovering(&was) && !limited && (__u32)has != flow.snd_base)
+	if (flow.snd.window && sk_is_recovering(&was) && !limited && (__u32)has != flow.snd_base)
 		assert_true((__u32)had > flow.snd_buffer_max);
 }
 
