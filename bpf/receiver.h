@@ -71,23 +71,18 @@ static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tc
 	__u32 unread = tp->rcv_nxt - tp->copied_seq, window = gap ? 0 : flow->rcv.window;
 	__u32 waits_for = 2 * (__u32)tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
 	__u8 reason = gap ? RIGHTSIZE_KERNEL : rightsize_reason(&flow->rcv);
-	__u32 limit;
+	__u8 of_limit = flow->flags & TCPTUNED_F_RCV_UNEARNED ? RIGHTSIZE_EARNED : RIGHTSIZE_BUDGET;
+	__u32 limit = min_limit(flow->reader.window, flow->rcv_allowed);
 
+	if (limit == flow->reader.window)
+		of_limit = RIGHTSIZE_READER;
 	if (window && window < waits_for)
 		window = waits_for;
-	if (flow->reader.window) {
-		limit = flow->reader.window > waits_for ? flow->reader.window : waits_for;
-		limit = rightsize_offer(limit, unread, 2 * tp->mss_cache);
+	if (limit) {
+		limit = rightsize_offer(limit > waits_for ? limit : waits_for, unread,
+					2 * tp->mss_cache);
 		if (min_limit(limit, window) != window)
-			reason = RIGHTSIZE_READER;
-		window = min_limit(window, limit);
-	}
-	if (flow->rcv_allowed) {
-		limit = flow->rcv_allowed > waits_for ? flow->rcv_allowed : waits_for;
-		limit = rightsize_offer(limit, unread, 2 * tp->mss_cache);
-		if (min_limit(limit, window) != window)
-			reason = flow->flags & TCPTUNED_F_RCV_UNEARNED ? RIGHTSIZE_EARNED
-								       : RIGHTSIZE_BUDGET;
+			reason = of_limit;
 		window = min_limit(window, limit);
 	}
 	/* By the buffer, not by the clamp, which follows from the result. */
