@@ -75,18 +75,6 @@ static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx,
 }
 
 /*
- * SO_RCVBUFFORCE and SO_SNDBUFFORCE may request more than the plain options, by which a request is
- * passed on later. Where a policy may honour it, it is honoured at once.
- */
-static __always_inline bool exceeds_plain_option(const struct bpf_sockopt *ctx,
-						 const struct tcptuned_match *m, bool receive,
-						 __u32 request, __u32 buffer_max)
-{
-	return ctx->optname == (receive ? SO_RCVBUFFORCE : SO_SNDBUFFORCE) &&
-	       request > buffer_max / 2 && policies_disagree(m, receive);
-}
-
-/*
  * True if an earlier request was honoured. The kernel then does not size the buffer, and would not
  * learn of the next request if that was intercepted.
  */
@@ -100,14 +88,20 @@ static __always_inline bool is_locked_by_application(struct bpf_sockopt *ctx, bo
 			   (flow->flags & flag_of(receive, TCPTUNED_F_RCV_SIZED))));
 }
 
-/* True for a request that is honoured although its policy overrides requests. */
-static __always_inline bool must_honour(struct bpf_sockopt *ctx, const struct tcptuned_match *m,
-					const struct tcptuned_policy *policy, bool receive,
-					__s32 request, enum request_action action)
+/*
+ * True for SO_RCVBUFFORCE and SO_SNDBUFFORCE, which only an administrator's program may use: CRIU,
+ * for one, restores full queues with them.
+ */
+static __always_inline bool is_forced(const struct bpf_sockopt *ctx, bool receive)
 {
-	return (request >= 0 && (__u32)request < REQUEST_MIN) ||
-	       exceeds_plain_option(ctx, m, receive, request,
-				    receive ? policy->rcv_buffer_max : policy->snd_buffer_max) ||
+	return ctx->optname == (receive ? SO_RCVBUFFORCE : SO_SNDBUFFORCE);
+}
+
+/* True for a request that is honoured although its policy overrides requests. */
+static __always_inline bool must_honour(struct bpf_sockopt *ctx, bool receive, __s32 request,
+					enum request_action action)
+{
+	return (request >= 0 && (__u32)request < REQUEST_MIN) || is_forced(ctx, receive) ||
 	       (action == REQUEST_OVERRIDDEN && is_locked_by_application(ctx, receive));
 }
 
@@ -151,8 +145,7 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 	if (action != REQUEST_HONOURED)
 		action = current_action(sock_of(ctx), m, receive);
 	policy = policy_by_id(m->default_policy); /* all policies have the same buffer_max */
-	if (action == REQUEST_HONOURED || !policy ||
-	    must_honour(ctx, m, policy, receive, *request, action)) {
+	if (action == REQUEST_HONOURED || !policy || must_honour(ctx, receive, *request, action)) {
 		leave_buffer_to_application(ctx, receive);
 		return;
 	}

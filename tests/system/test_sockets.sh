@@ -93,12 +93,12 @@ test_small_requests_are_honoured_under_traffic() {
 	expect_eq "$(flow_to 7001 .send.request)" application "the sender's"
 }
 
-# A caller who may force a size gets the answer of the plain option; another one gets an error.
+# A caller who may force a size has it; another one gets an error.
 test_requests_with_force() {
 	local forced=(set rcvbufforce 40000 set sndbufforce 50000)
 	host a
 	tcptuned_start
-	answers "$both_alike 0," "overridden" tcp4 "${forced[@]}" get rcvbuf,sndbuf,locks
+	answers "$both_alike 3," "forced" tcp4 "${forced[@]}" get rcvbuf,sndbuf,locks
 	run_sockets_as_nobody
 	answers "set rcvbufforce: Operation not permitted,set sndbufforce: Operation not permitted,locks 0," \
 		"not permitted" tcp4 "${forced[@]}" get locks
@@ -218,9 +218,9 @@ test_a_socket_that_connects_again() {
 	link a b --rate 100mbit --delay 5ms
 	watch
 	tcptuned_start $bitcp
-	outsider one a tcp4 listen "${ADDR[a]}" 7003 accept receive 3000000 send 6000000 until again
+	outsider one a tcp4 listen "${ADDR[a]}" 7003 accept receive 1000000 send 6000000 until again
 	outsider two a tcp4 listen ${ADDR[a]} 7004 accept until go send 3000000 until over
-	application client b tcp4 connect "${ADDR[a]}" 7003 send 3000000 receive 6000000 say received \
+	application client b tcp4 connect "${ADDR[a]}" 7003 send 1000000 receive 6000000 say received \
 		until again disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
 		until over
 	wait_printed client received
