@@ -257,25 +257,34 @@ int release_flows(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* True for bitcp and the congestion controls that it is compared with (bench/cc). */
-static __always_inline bool has_own_cc(struct tcp_sock *tp)
+/*
+ * True if the socket was created while bitcp was the default, and is not managed: its handshake is
+ * not over, for example. (Sockets that a listener accepts have the default of that time.)
+ */
+static __always_inline bool has_bitcp_by_default(struct tcp_sock *tp)
 {
 	char name[TCPTUNED_CC_NAME_MAX] = {};
 
 	read_cc_name(name, tp);
-	return is_bitcp(name) || is_same_name(name, CC_NAME("aimd")) ||
-	       is_same_name(name, CC_NAME("hstcp")) || is_same_name(name, CC_NAME("stcp")) ||
-	       is_same_name(name, CC_NAME("tt_reno")) || is_same_name(name, CC_NAME("tt_vegas"));
+	return !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && is_bitcp(name);
 }
 
 /*
- * True if the socket was created while one of those was the default, and is not managed: its
- * handshake is not over, for example. (Sockets that a listener accepts have the default of that
- * time.)
+ * Restores the default. One that follows BBR would begin a slow start from its window, which
+ * cubic_resume halves first.
  */
-static __always_inline bool has_own_cc_by_default(struct tcp_sock *tp)
+static __always_inline void go_back_to_default(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	return !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_setsockopt) && has_own_cc(tp);
+	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
+	char name[TCPTUNED_CC_NAME_MAX] = {};
+
+	read_cc_name(name, tp);
+	if (policy && policy->cc_resume[0] && (flow->flags & TCPTUNED_F_CC_OURS) &&
+	    is_same_name(name, CC_NAME("bbr"))) {
+		__builtin_memcpy(name, policy->cc_resume, sizeof(name));
+		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
+	}
+	restore_cc(tp, flow, tp);
 }
 
 /*
@@ -292,7 +301,7 @@ static __always_inline void release_foreign_cc(struct tcptuned_flow *flow, struc
 	read_cc_name(now, tp);
 	if (!is_same_name(now, policy->congestion_control) &&
 	    !is_same_name(now, policy->cc_resume) && !is_same_name(now, policy->cc_random_loss) &&
-	    !has_own_cc(tp))
+	    !is_bitcp(now))
 		flow->flags &= ~(TCPTUNED_F_CC_OURS | TCPTUNED_F_CC_RESTORED);
 }
 
@@ -320,8 +329,8 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 	if (flow)
 		release_foreign_cc(flow, tp);
 	if (flow && (flow->flags & TCPTUNED_F_CC_OURS))
-		restore_cc(tp, flow, tp);
-	else if (has_own_cc_by_default(tp))
+		go_back_to_default(flow, tp);
+	else if (has_bitcp_by_default(tp))
 		set_default_cc(tp, tp);
 	return 0;
 }
@@ -333,7 +342,7 @@ static __always_inline void undo_tuning(struct tcptuned_flow *flow, struct tcp_s
 {
 	release_buffers(flow, tp);
 	release_foreign_cc(flow, tp);
-	restore_cc(tp, flow, tp);
+	go_back_to_default(flow, tp);
 	leave_budgets(flow);
 	flow->flags &= ~(TCPTUNED_F_RCV_TUNED | TCPTUNED_F_SND_TUNED | TCPTUNED_F_SLOW_SEED);
 }
@@ -345,7 +354,7 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 
 	if (!policy->congestion_control[0]) {
 		if ((flow->flags & TCPTUNED_F_CC_SET) || !policy->cc_resume[0])
-			restore_cc(tp, flow, tp);
+			go_back_to_default(flow, tp);
 		return;
 	}
 	if (!may_set_policy_cc(flow, tp, policy, name))
@@ -354,7 +363,7 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 	if (is_same_name(now, name))
 		return;
 	if (set_cc(tp, flow, tp, name)) /* what the previous policy had set is not this one's */
-		restore_cc(tp, flow, tp);
+		go_back_to_default(flow, tp);
 }
 
 /* undo_tuning() has restored a lifted request that is honoured again, and its lock. */
