@@ -95,21 +95,30 @@ __noinline __u32 first_window(const struct tcptuned_path *path, __u32 host, __s6
 
 /* ---- a new connection ----------------------------------------------------------------- */
 
+/* Lets one connection jump, or open its window for that, and none of the same host for a while. */
+static __always_inline bool take_turn(__u32 *last_s)
+{
+	__u32 now_s = (__u32)path_now_s(), before = *last_s;
+
+	return now_s - before >= PATH_JUMP_S &&
+	       __sync_val_compare_and_swap(last_s, before, now_s) == before;
+}
+
 /* A number that is no window. */
 #define PATH_WINDOW_SLOW ~0u
 
 /*
  * What is known of the peer of a connection that is being established: PATH_WINDOW_SLOW, or the
- * window that it has filled before, bytes; 0: nothing.
+ * window that it has filled before, bytes; 0: nothing, or another connection has it: what is
+ * offered cannot be taken back, and the sender lets one jump.
  */
 static __always_inline __u32 path_window(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_path_settings *settings = enabled_path_settings();
-	const struct tcptuned_path *path;
 	struct tcptuned_path_key key;
+	struct tcptuned_path *path;
 	struct endpoints ends;
-
-	__u32 host;
+	__u32 host, window;
 
 	if (!settings)
 		return 0;
@@ -120,8 +129,10 @@ static __always_inline __u32 path_window(struct bpf_sock_ops *ctx)
 	if (!path || path_expired(path, path_now_s(), settings->expire_s))
 		return 0;
 	host = path_host(ends.remote);
-	return path->slow == host ? PATH_WINDOW_SLOW
-				  : first_window(path, host, path_now_s(), settings->expire_s);
+	if (path->slow == host)
+		return PATH_WINDOW_SLOW;
+	window = first_window(path, host, path_now_s(), settings->expire_s);
+	return window && ctx->is_fullsock && take_turn(&path->window_s) ? window : 0;
 }
 
 /* Returns what is known of the path to the peer, and that, as path_host(); NULL: nothing. */
@@ -160,15 +171,6 @@ static __always_inline bool path_needs_record(struct tcp_sock *tp)
 		(__u32)path_now_s() - path->jump_s >= PATH_JUMP_S);
 }
 
-/* Lets this connection jump, and no other one to its host for a while. */
-static __always_inline bool take_jump(struct tcptuned_path *path)
-{
-	__u32 now_s = (__u32)path_now_s(), before = path->jump_s;
-
-	return now_s - before >= PATH_JUMP_S &&
-	       __sync_val_compare_and_swap(&path->jump_s, before, now_s) == before;
-}
-
 /* At most @max units. */
 static __always_inline __u32 seed_units(__u32 bytes, __u32 unit, __u32 max)
 {
@@ -198,7 +200,7 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 	if (tcptuned_request(flow, true) == REQUEST_APPLICATION)
 		seed.slow = 0;
 	flow->max_window_seed = seed_units(seed.max_window, TCPTUNED_MAX_WINDOW_UNIT, 0xfffff);
-	if (seed.jump >= PATH_JUMP_MIN && !tp->total_retrans && take_jump(path)) {
+	if (seed.jump >= PATH_JUMP_MIN && !tp->total_retrans && take_turn(&path->jump_s)) {
 		flow->jump_seed = seed_units(seed.jump, TCPTUNED_JUMP_UNIT, 0xfff);
 		flow->flags |= TCPTUNED_F_JUMPS;
 	}

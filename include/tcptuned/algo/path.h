@@ -71,7 +71,7 @@ struct tcptuned_path {
 	__u32 host_snd_per_rtt;
 	__u32 jump_s; /* when a connection to it was last allowed to jump, modulo 2^32 */
 	struct path_trial tried;
-	__u32 unused;
+	__u32 window_s; /* when one from it was last allowed a large first window, likewise */
 };
 
 #define TCPTUNED_PATHS_MAX 65536
