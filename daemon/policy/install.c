@@ -72,9 +72,16 @@ static void delete_record(int fd, __u32 id)
  * generation may be left from a daemon that was killed while it wrote; they are deleted, because a
  * reader stops at the first missing record.
  */
-static int write_records(int fd, const struct tcptuned_policy_source *policies, size_t len,
+static int write_records(const struct tcptuned_kernel *kernel,
+			 const struct tcptuned_policy_source *policies, size_t len,
 			 __u32 generation)
 {
+	static const struct tcptuned_policy_traffic none;
+	int fd = bpf_map__fd(kernel->bpf->maps.policies);
+
+	for (size_t i = 0; i < len; i++) /* those of a name that was there before go on */
+		bpf_map_update_elem(bpf_map__fd(kernel->bpf->maps.traffic), policies[i].record.name,
+				    &none, BPF_NOEXIST);
 	for (__u32 i = 0; i < TCPTUNED_POLICIES_MAX; i++) {
 		__u32 id = TCPTUNED_POLICY_ID(generation, i);
 		__u32 oldest = TCPTUNED_POLICY_ID(generation - TCPTUNED_GENERATIONS_KEPT, i);
@@ -88,23 +95,28 @@ static int write_records(int fd, const struct tcptuned_policy_source *policies, 
 	return 0;
 }
 
-/* Write records, rules and trie next to the active ones, then swap the trie (the commit point). */
+/* True if these are the records in force: then the ids that connections have go on. */
+static bool are_in_force(const struct tcptuned_kernel *kernel,
+			 const struct tcptuned_policy_source *policies, size_t len)
+{
+	struct tcptuned_policy record;
+	__u32 key = 0;
+	size_t n = 0;
+
+	while (tcptuned_policy_next(kernel, &key, &record))
+		if (n == len || memcmp(&record, &policies[n++].record, sizeof(record)) != 0)
+			return false;
+	return n == len;
+}
+
+/* Write rules and trie next to the active ones, then swap the trie (the commit point). */
 static int install_ruleset(const struct tcptuned_kernel *kernel,
-			   const struct tcptuned_policy_source *policies, size_t len,
 			   const struct tcptuned_ruleset *rules, __u32 array,
 			   struct tcptuned_error *err)
 {
-	static const struct tcptuned_policy_traffic none;
-	_cleanup_close_ int trie_fd = -1, rules_fd = -1;
+	_cleanup_close_ int trie_fd = -1, rules_fd = create_rules(rules);
 	__u32 zero = 0;
 
-	for (size_t i = 0; i < len; i++) /* those of a name that was there before go on */
-		bpf_map_update_elem(bpf_map__fd(kernel->bpf->maps.traffic), policies[i].record.name,
-				    &none, BPF_NOEXIST);
-	if (write_records(bpf_map__fd(kernel->bpf->maps.policies), policies, len,
-			  rules->generation))
-		return fail_write(err, "the policies");
-	rules_fd = create_rules(rules);
 	if (rules_fd < 0 ||
 	    bpf_map_update_elem(bpf_map__fd(kernel->bpf->maps.rules), &array, &rules_fd, BPF_ANY))
 		return fail_write(err, "the rules of the policies");
@@ -119,18 +131,22 @@ int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
 			      struct tcptuned_error *err)
 {
+	bool in_force = are_in_force(kernel, policies, len);
 	struct tcptuned_match active = {0};
+	__u32 generation = 0, array = 0;
 	struct tcptuned_ruleset rules;
-	__u32 before = 0, generation, array = 0;
 	int error;
 
 	if (!tcptuned_policies_match(kernel, &active)) {
-		before = TCPTUNED_POLICY_GENERATION(active.default_policy);
+		generation = TCPTUNED_POLICY_GENERATION(active.default_policy);
 		array = !TCPTUNED_RULE_ARRAY(active.first);
 	}
-	generation = (before + 1) & 0xffff ? (before + 1) & 0xffff : 1;
-	error = tcptuned_ruleset_compile(policies, len, generation, array, &rules, err)
-			?: install_ruleset(kernel, policies, len, &rules, array, err);
+	if (!in_force)
+		generation = (generation + 1) & 0xffff ? (generation + 1) & 0xffff : 1;
+	error = tcptuned_ruleset_compile(policies, len, generation, array, &rules, err);
+	if (!error && !in_force && write_records(kernel, policies, len, generation))
+		error = fail_write(err, "the policies");
+	error = error ?: install_ruleset(kernel, &rules, array, err);
 	tcptuned_ruleset_free(&rules);
 	if (!error)
 		tcptuned_policies_keep_open(kernel);

@@ -218,6 +218,24 @@ test_ten_thousand_prefixes() {
 		"cubic bitcp bitcp" "of the list, and not of it"
 }
 
+# A reload that changes no policy keeps the ids that connections have: of other generations so many are kept.
+test_policies_that_stay_keep_their_ids() {
+	local key
+	host a
+	start_with "[policy web]\nlocal_port = 7001\n"
+	application server a tcp4 listen 127.0.0.1 7001 accept receive 300000 until end
+	application client a tcp4 connect 127.0.0.1 7001 send 300000 until end
+	wait_output -ge 300000 flow 7001 .bytes_received
+	key=$(flow 7001 .policy_key)
+	reload "[metrics]\nflows = 7\n[policy web]\nlocal_port = 7001\n" '-> 7'
+	expect_eq "$(ctl_json .moved policy apply)" 0 "moved"
+	expect_eq "$(flow 7001 '.policy, .policy_key' | xargs)" "web $key" "the policy"
+	reload "[policy web]\nlocal_port = 7001\nmode = observe\n" 'mode: tune -> observe'
+	expect_eq "$(ctl_json .moved policy apply)" 2 "moved, both ends"
+	expect_eq "$(flow 7001 .policy_key)" $((key + 65536)) "the next generation"
+	finish end server client
+}
+
 # Pacing holds back the bytes that wait, and explain says whose it is.
 test_pacing_is_the_limit() {
 	local said
@@ -226,10 +244,15 @@ test_pacing_is_the_limit() {
 	application server a tcp4 listen 127.0.0.1 7001 accept receive 50000000
 	application client a tcp4 set pacing 1000000 connect 127.0.0.1 7001 send 50000000
 	wait_output = pacing flow_to 7001 .limit
-	said=$(ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001)
+	wait_until says_what_waits
 	expect_match "$said" "pacing       at most 1000000 bytes \(977K\) per second, as the application set it" \
 		"explained"
 	expect_match "$said" "unsent       [1-9][0-9]* bytes" "what waits"
+}
+
+says_what_waits() {
+	said=$(ctl explain "$(flow_to 7001 .local)" 127.0.0.1:7001)
+	grep -q "unsent       [1-9]" <<<"$said"
 }
 
 # The largest number of policies, of which the last one is found, too. One more is refused.
@@ -505,10 +528,10 @@ test_applied_under_traffic() {
 
 # The receiver sets an option half-way through a transfer.
 request_on_open() { # PORT OPTION VALUE
-	application "server-$1" b tcp4 listen "${ADDR[b]}" $1 accept receive 3000000 say half \
+	application "server-$1" b tcp4 listen "${ADDR[b]}" $1 accept receive 30000000 say half \
 		until ask-$1 set $2 $3 say asked until go-$1 receive 3000000 say through until stopped \
 		get $2
-	application "client-$1" a tcp4 connect "${ADDR[b]}" $1 send 6000000 until stopped
+	application "client-$1" a tcp4 connect "${ADDR[b]}" $1 send 33000000 until stopped
 	wait_printed server-$1 half
 	expect_ge "$(flow $1 .receive.budget_granted_bytes)" 100000 "granted by the budget"
 	proceed ask-$1 server-$1 asked
