@@ -13,7 +13,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-#define WALK_MS 5000 /* a stop has four walks, and 30 s (TimeoutStopSec=) */
+#define WALK_MS 5000 /* a stop has five walks, and 30 s (TimeoutStopSec=) */
 
 struct walk {
 	void (*visit)(void *ctx);

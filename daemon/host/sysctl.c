@@ -39,6 +39,13 @@ static bool is_per_namespace(enum tcptuned_sysctl which)
 	return which == TCPTUNED_SYSCTL_TCP_RMEM;
 }
 
+/* True if a namespace that has @value has not chosen that itself. */
+static bool is_inherited(enum tcptuned_sysctl which, const char *value)
+{
+	return is_per_namespace(which) ||
+	       (which == TCPTUNED_SYSCTL_CONGESTION_CONTROL && !strcmp(value, "bitcp"));
+}
+
 struct replacement {
 	enum tcptuned_sysctl which;
 	const char *from, *to;
@@ -174,7 +181,7 @@ static bool is_overruled(int meta_fd, enum tcptuned_sysctl which)
 	log_warning("%s was changed from tcptuned's %s to %s by another process: left alone from "
 		    "now on, also at the end",
 		    names[which], saved->ours, now);
-	if (is_per_namespace(which))
+	if (is_inherited(which, saved->ours))
 		tcptuned_sysctl_replace(which, saved->ours, saved->before);
 	memset(saved->before, 0, sizeof(saved->before));
 	write_meta(meta_fd, &meta);
@@ -207,7 +214,7 @@ static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 	}
 	if (ours)
 		log_info("%s restored to %s", names[which], saved->before);
-	if (saved->before[0] && is_per_namespace(which))
+	if (saved->before[0] && is_inherited(which, saved->ours))
 		tcptuned_sysctl_replace(which, saved->ours, saved->before);
 	memset(saved, 0, sizeof(*saved));
 }
