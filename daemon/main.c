@@ -189,6 +189,10 @@ int main(int argc, char **argv)
 		break;
 	}
 	error = tcptuned_config_load(options.config_path, options.set, &config, &err);
+	if (error && options.action == TCPTUNED_DETACH) {
+		log_warning("%s; detaching what is in the default directories", err.text);
+		error = tcptuned_config_load("/dev/null", options.set, &config, &err);
+	}
 	if (error)
 		return finish(error, &err);
 	tcptuned_log_set_level(config.log_level);

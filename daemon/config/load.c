@@ -306,7 +306,7 @@ static ssize_t read_text(const char *path, char **ret_text, const char **ret_rem
 
 	/* Opening a FIFO would wait for a writer. */
 	*ret_remedy = "name a regular file";
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+	if (strcmp(path, "/dev/null") != 0 && !stat(path, &st) && !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	file = fopen(path, "re");
 	if (!file) {
