@@ -54,6 +54,17 @@ static void diff_policy(struct differences *d, const char *section,
 	report(d, name, from, to, true);
 }
 
+/* Of several policies that select a connection alike, the first one has it. */
+static bool have_other_order(const struct tcptuned_config *was, const struct tcptuned_config *now)
+{
+	if (was->policies_len != now->policies_len)
+		return false;
+	for (size_t i = 0; i < now->policies_len; i++)
+		if (strcmp(was->policies[i].name, now->policies[i].name) != 0)
+			return true;
+	return false;
+}
+
 int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptuned_config *now,
 			 tcptuned_config_differ differ, void *context)
 {
@@ -78,6 +89,8 @@ int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptune
 		else
 			report(&d, section, "", "defined", true);
 	}
+	if (!d.count && have_other_order(was, now))
+		report(&d, "order of the policies", "as it was", "another", true);
 	return d.count;
 }
 

@@ -642,6 +642,13 @@ TEST(diff_of_policies)
 				  "policy other.mode:tune>off "
 				  "policy other.destination:10.0.0.0/8>10.0.0.0/9, ::1/128 ");
 	tcptuned_config_free(&before);
+	before = config;
+	load("[policy other]\ndestination = 10.0.0.0/9, ::1\nmode = off\n[policy new]\nlocal_port = 1\n"
+	     "[policy same]\nlocal_port = 2\n");
+	text[0] = '\0';
+	assert_int_equal(tcptuned_config_diff(&before, &config, note_difference, text), 1);
+	assert_string_equal(text, "order of the policies:as it was>another ");
+	tcptuned_config_free(&before);
 	tcptuned_config_free(&config);
 }
 
