@@ -10,6 +10,7 @@
 
 #include "flows/words.h"
 #include "host/sysctl.h"
+#include "policy/lookup.h"
 #include "util/array.h"
 
 /* ---- Prometheus' text format, version 0.0.4 --------------------------------------------- */
@@ -535,7 +536,8 @@ static void print_policies(struct prom *prom, const struct tcptuned_snapshot *sn
 	for (p = snap->policies; p < end; p++)
 		print_sample(prom, "tcptuned_policy_info",
 			     "The congestion control of a policy; empty: none.", 1, PLAIN, "policy",
-			     p->name, "congestion_control", p->congestion_control, NULL);
+			     p->name, "congestion_control", tcptuned_policy_congestion_control(p),
+			     NULL);
 	for (p = snap->policies; p < end; p++)
 		for (unsigned int mode = 0; mode <= TCPTUNED_TUNE; mode++)
 			print_sample(prom, "tcptuned_policy_mode",

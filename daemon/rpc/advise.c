@@ -46,7 +46,7 @@ static void set_congestion_control(json_t *object, const struct tcptuned_source 
 	tcptuned_sysctl_read("net.ipv4.tcp_congestion_control", name, sizeof(name));
 	tcptuned_policy_next(source->kernel, &key, &policy); /* the default one */
 	tunes = policy.cc_auto && policy.mode == TCPTUNED_TUNE;
-	if (policy.congestion_control[0])
+	if (tcptuned_policy_sets_at_once(&policy))
 		set_text(object, "congestion_control", policy.congestion_control);
 	else if (tunes && !tcptuned_cc_is_chosen(name) && policy.cc_random_loss[0] &&
 		 path_tried(path, now_s, source->config->paths_expire_s) == RANDOM_LOSS_KEPT)
