@@ -76,6 +76,20 @@ static int fail_to_wait(struct tcptuned_error *err, int error)
 	return FAIL(err, -error, INTERNAL, "cannot wait for events: %s", strerror(-error));
 }
 
+/* Before a request that came later: systemctl reload may not wait, and policy apply follows it. */
+static int add_signal(struct tcptuned_daemon *d, int number)
+{
+	sd_event_source *source;
+	int error = sd_event_add_signal(d->event, &source, number, on_signal, d);
+
+	if (error < 0)
+		return error;
+	error = sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT - 1);
+	sd_event_source_set_floating(source, true);
+	sd_event_source_unref(source);
+	return error;
+}
+
 /* Block signals, so that one that arrives during the start waits for the loop. */
 static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
@@ -89,7 +103,7 @@ static int make_event_loop(struct tcptuned_daemon *d, struct tcptuned_error *err
 	for (size_t i = 0; i < ARRAY_SIZE(signals) && error >= 0; i++) {
 		sigaddset(&mask, signals[i]);
 		sigprocmask(SIG_BLOCK, &mask, NULL);
-		error = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
+		error = add_signal(d, signals[i]);
 	}
 	if (error >= 0)
 		error = sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, HOUSEKEEPING_US,
@@ -129,6 +143,9 @@ static int listen_for_scrapes(struct tcptuned_daemon *d, struct tcptuned_error *
 			    "one ListenStream= in tcptuned.socket ([::]:PORT is IPv4 and IPv6)",
 			    sockets);
 	d->activated = passed >= 0;
+	if (d->activated && !d->config->metrics_enabled)
+		log_warning("metrics.enabled is no, but systemd holds a socket for them, where "
+			    "scrapes wait for an answer: systemctl disable --now tcptuned.socket");
 	if (!d->config->metrics_enabled)
 		return 0;
 	return tcptuned_http_listen(&d->metrics, tcptuned_take_fd(&passed),

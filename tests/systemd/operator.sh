@@ -100,7 +100,7 @@ send_from_the_peer() { # PORT OPTION_OF_MESSAGES...
 		/usr/bin/ip netns exec there /usr/local/bin/messages --connect 10.99.0.2 --port "$@"
 }
 
-send_steadily() { send_from_the_peer "$1" --duration 300 --bytes 100KB --interval 20; } # PORT
+send_steadily() { send_from_the_peer "$1" --duration 3000 --bytes 100KB --interval 20; } # PORT
 
 # Short connections, one batch after the other, until the service ends.
 send_batches() { # PORT
