@@ -181,9 +181,9 @@ TEST(explanations)
 		"{'receive':{'request':'listener'}}",
 		"{'limit':'receiver_window','send_window_bytes':0}",
 		"{'rounds_without_queue':32}",
-		"{'trial':{'state':'tried','best_segments':2000,'window_segments':1000,'before_rtt_us':50000}}",
-		"{'trial':{'state':'kept','after_segments':4000,'after_rtt_us':60000}}",
-		"{'trial':{'state':'dropped','after_segments':900,'after_rtt_us':60000}}",
+		"{'random_loss':{'state':'tried','best_segments':2000,'window_segments':1000,'before_rtt_us':50000}}",
+		"{'random_loss':{'state':'kept','after_segments':4000,'after_rtt_us':60000}}",
+		"{'random_loss':{'state':'dropped','after_segments':900,'after_rtt_us':60000}}",
 		"{'flags':['passive','receive_memory_short'],'receive':{'reason':'budget'}}",
 		"{'flags':[]}",
 		"{'limit':'pacing','pacing':{'rate_bytes_per_s':1000},"
