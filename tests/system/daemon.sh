@@ -109,7 +109,19 @@ idle_stream() { # NAME PORT BYTES [MESSAGES OPTION...]
 	stream "$1" "$2" --count 2 --bytes "$3" --interval 280000 "${@:4}"
 	wait_until arrived "$2" "$3"
 	wait_until all_read "$2"
-	sleep 0.3 # the last ACKs
+	wait_until are_quiet "$2" # after the last ACKs
+}
+
+are_quiet() { # PORT; both ends
+	local before
+	before=$(segments_of "$1")
+	sleep 0.3
+	[ "$(segments_of "$1")" = "$before" ]
+}
+
+segments_of() { # PORT
+	in_host "${SENDER-a}" ss -tinOH "dport = :$1" | grep -oE 'segs_(in|out):[0-9]+'
+	in_host "${RECEIVER-b}" ss -tinOH "sport = :$1" | grep -oE 'segs_(in|out):[0-9]+'
 }
 
 all_read() { # PORT

@@ -53,14 +53,19 @@ test_no_room_for_events() {
 
 # The daemon finds a namespace by its processes, too, so they have to be gone.
 delete_meanwhile() { # NAME...
-	local name
-	wait_printed holder waits
-	for name; do # all at once: the daemon visits namespaces for five seconds at most
-		kill -KILL "$(pid_of "$name-server")" "$(pid_of "$name-client")"
-	done
+	local name pids=()
 	for name; do
-		wait_until has_ended "$name-server"
-		wait_until has_ended "$name-client"
+		pids+=("$(pid_of "$name-server")" "$(pid_of "$name-client")")
+	done
+	# in little time: the daemon visits namespaces for five seconds at most
+	until grep -q waits "$TEST_DIR/holder.log"; do
+		sleep 0.05
+	done
+	kill -KILL "${pids[@]}"
+	for name in "${pids[@]}"; do
+		while [ -e /proc/$name/ns/net ]; do
+			sleep 0.05
+		done
 	done
 	printf "netns delete $TEST_PREFIX-%s\n" "$@" | ip -batch -
 	echo "$# are gone"

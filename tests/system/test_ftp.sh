@@ -9,7 +9,7 @@ fixed=131072
 
 path_to_server() { # [BYTES]
 	host c s
-	link c s --rate 40mbit --delay 25ms # 250 KB; 8 MB take 1.6 s
+	link c s --rate 20mbit --delay 50ms # 250 KB; 8 MB take 3.2 s
 	ftp_server s
 	head -c "${1-8000000}" /dev/urandom >"$ftp_root/s/file"
 }

@@ -91,9 +91,14 @@ linkem_two_hosts() {
 	transfer a b --from $linkem_near --duration 1 --congestion reno >"$TEST_DIR/$linkem_near.log"
 	wait "$(pid_of $linkem_far)"
 	wait "$(pid_of receiver-of-far)" # it has closed
-	sleep 0.2 # the last acknowledgements are still under way
-	link_stats a b >"$TEST_DIR/stats"
+	wait_until nothing_is_under_way
 	lib_end_links || :
+}
+
+nothing_is_under_way() {
+	link_stats a b >"$TEST_DIR/stats"
+	jq -e '([.hosts[:2][].from.passed.segments] | add) == .ab.out.segments and
+		([.hosts[:2][].to.passed.segments] | add) == .ba.out.segments' "$TEST_DIR/stats"
 }
 
 test_hosts_and_red() {

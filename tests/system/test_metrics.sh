@@ -120,6 +120,7 @@ test_largest_flows_and_totals() {
 	shows 'buffer_requests_overridden_total.*SO_SNDBUF' 1 "requests overridden: the sender's"
 	shows 'connections_overridden.*SO_RCVBUF' 1 "of open connections: that of the listener which asked"
 	shows 'connections_overridden.*SO_SNDBUF' 1 "of open connections"
+	ctl_json '[.flows[].min_rtt_us / 1e6]' flows >"$TEST_DIR/min_rtts"
 	received=$(carried received_bytes default yes)
 	expect_between "$received" 12000000 12001000 "bytes received"
 	stop_all {small,large,middle}{,-receiver}
@@ -133,9 +134,10 @@ test_largest_flows_and_totals() {
 		"bytes received, with the FINs"
 	# 10 ms of RTT: above the bucket of 8.192 ms, within that of 16.384 ms
 	shows 'min_rtt_seconds_bucket\{le="0.008192"' 0 "below 8 ms"
-	shows 'min_rtt_seconds_bucket\{le="0.016384"' 6 "up to 16 ms"
+	expect_between "$(sample 'tcptuned_min_rtt_seconds_bucket{le="0.016384"}')" \
+		"$(jq 'map(select(. <= 0.016384)) | length' "$TEST_DIR/min_rtts")" 6 "up to 16 ms"
 	shows min_rtt_seconds_count 6 "minimum RTTs"
-	expect_between "$(sample tcptuned_min_rtt_seconds_sum)" 0.06 0.07 "their sum"
+	expect_between "$(sample tcptuned_min_rtt_seconds_sum)" 0.06 "$(jq add "$TEST_DIR/min_rtts")" "their sum"
 	# Round trips of senders and of receivers are counted separately, of one round in eight on a processor.
 	shows srtt_seconds_count "$(sample tcptuned_cwnd_segments_count)" "round trips of senders"
 	expect_between "$(sample tcptuned_receiver_rtt_seconds_count)" 1 \
@@ -181,7 +183,7 @@ dashboard_shows() { # TITLES
 	jq -r '.panels[] | .title as $title | .targets[]? | [$title, .expr] | @tsv' "$TEST_TOP/contrib/grafana/tcptuned.json" \
 		>"$TEST_DIR/expressions"
 	while IFS=$'\t' read -r title expr; do
-		expr=${expr//'$__rate_interval'/12s}
+		expr=${expr//'$__rate_interval'/24s}
 		status=$(in_host a curl -sG --data-urlencode "query=${expr//'$instance'/.*}" 127.0.0.1:9872/api/v1/query |
 			jq -r '"\(.status) \(.data.result | length > 0)"')
 		if [[ $title =~ $1 ]]; then
@@ -237,9 +239,10 @@ test_prometheus_scrapes() {
 	printf '[policy there]\nlocal_port = 5303\nmode = observe\n[policy here]\nremote_port = 5303\nmode = observe\n[policy trial]\nremote_port = 5304\nholdback = 50%%\n' >>"$TEST_DIR/none.conf"
 	tcptuned_in a
 	link a b --rate 100mbit --delay 10ms --queue 100p
-	# it scrapes for the first time after 5 s
+	in_host a sysctl -qw net.ipv4.tcp_slow_start_after_idle=0 # a sender that waits for a processor does not pause
+	# it scrapes for the first time after 5 s; a host that others use may need some seconds for an answer
 	cat >"$TEST_DIR/scrape.yml" <<-END
-		global: {scrape_interval: 3s, scrape_timeout: 3s, evaluation_interval: 3s}
+		global: {scrape_interval: 6s, scrape_timeout: 6s, evaluation_interval: 6s}
 		rule_files: ["$TEST_TOP/contrib/prometheus/*.rules.yml"]
 		scrape_configs:
 		- job_name: tcptuned
@@ -260,10 +263,10 @@ test_prometheus_scrapes() {
 	expect_eq "$(query 'min_over_time(up{instance="a"}[1m])')" 1 "every scrape succeeded"
 	expect_ge "$(query 'tcptuned_flow_cwnd_segments{remote=~".*:5301"}')" 20 "cwnd"
 	# 95.4 Mbit/s at most arrive: 11.9 MB/s; Prometheus' own clock is coarse here
-	expect_between "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[12s])')" \
+	expect_between "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[24s])')" \
 		1 14e6 "bytes per second"
 	# at least 20 ms, of the bucket from 16.384 ms on
-	expect_ge "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[12s]))')" 0.016 "median RTT"
+	expect_ge "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[24s]))')" 0.016 "median RTT"
 	expect_eq "$(query 'sum(tcptuned_flow_limited{remote=~".*:5301"})')" 2 "limits that hold"
 	expect_eq "$(query 'tcptuned_build_info * 1')" 1 "build_info"
 	dashboard_shows 'Versions|Open connections|Time limited|each that ended|egments|Sending|Round-trip|Buffers$|Memory'

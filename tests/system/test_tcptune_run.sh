@@ -873,7 +873,7 @@ pairs = [(socket.create_connection(server.getsockname()), server.accept()[0]) fo
 for one, other in pairs:
     one.sendall(bytes(10000))
     assert other.recv(10000, socket.MSG_WAITALL) == bytes(10000)
-time.sleep(8)  # a scan, that takes 1/800 of a processor
+time.sleep(16)  # a scan, that takes 1/800 of a processor
 for one, other in pairs:
     one.close()
 time.sleep(0.5)

@@ -74,7 +74,7 @@ test_events_go_on_when_it_is_renewed() {
 	local i
 	host a
 	start_with '[policy]\n' # bitcp, which is set at once, so that each has a record
-	background listener "${tcptunectl[@]}" events --json
+	background listener chrt -f 1 "${tcptunectl[@]}" events --json # one that is late has to listen again
 	wait_printed listener listening
 	background pairs in_group in_host a "${keep_alive[@]}" pairs 1500
 	for i in 5001 5002 5003; do
@@ -92,6 +92,7 @@ events_or_lost() {
 test_worker_ends_with_the_daemon() {
 	tcptuned_start
 	tcptuned_kill # which waits for that
+	detach_says "detached" # else bitcp stays registered for a moment
 }
 
 # FUZZ_SECONDS=600 tests/system/run -v nearly_requests: for that long.
