@@ -199,6 +199,28 @@ test_cc_random_losses() {
 	expect_match "$(ctl explain --netns "$(in_host a stat -Lc %i /proc/self/ns/net)" 7101)" "tried and kept: " "explanation"
 	stream_stop one
 	wait_output = kept ctl_json '.paths[] | select(.random_loss).random_loss.state' paths
+	# On the path that has shown it, one at an empty queue is enough. Cubic goes on with half of BBR's window, without a slow start.
+	link_end a b
+	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500
+	stream two 7102 --duration 280
+	wait_output = "bbr kept" trial_of 7102
+	tcptuned_stop
+	expect_match "$(in_host a ss -tinOH 'dport = :7102')" " cubic .* ssthresh:" "after the stop"
+	stream_stop two
+}
+
+# BBR would not answer marks.
+# virtual: rates and delays decide
+test_cc_random_losses_with_ecn() {
+	host a b # of the guest, whose default is cubic
+	in_host a sysctl -qw net.ipv4.tcp_ecn=1
+	tcptuned_start
+	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500,3500,4200,4700
+	stream one 7101 --duration 280
+	wait_output -ge 8000000 flow_to 7101 .bytes_acked
+	expect_eq "$(flow_to 7101 .retransmitted_segments)" 6 "segments sent again"
+	expect_eq "$(flow_to 7101 '[.congestion_control, .random_loss]')" '["cubic",null]' "congestion control"
+	stream_stop one
 }
 
 # A short queue and a policer drop bursts, at about the same window each time.
