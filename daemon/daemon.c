@@ -62,6 +62,12 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
+static void on_applied(struct tcptuned_daemon *d)
+{
+	tcptuned_housekeeping_watch(d);
+	tcptuned_worker_renew(d);
+}
+
 static int on_groups_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 {
 	struct tcptuned_daemon *d = ctx;
@@ -310,6 +316,8 @@ static void close_daemon(struct tcptuned_daemon *d)
 	tcptuned_paths_free(d->paths);
 	tcptuned_passive_free(d->groups);
 	tcptuned_kernel_close(&d->kernel);
+	for (size_t i = 0; i < ARRAY_SIZE(d->cgroup_watches); i++)
+		sd_event_source_unref(d->cgroup_watches[i]);
 	sd_event_unref(d->event);
 	tcptuned_closep(&d->cgroup_fd);
 	tcptuned_closep(&d->pins_lock_fd);
@@ -359,7 +367,7 @@ int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_
 		.cgroup_fd = -1,
 		.metrics.fd = -1,
 		.control.fd = -1,
-		.applied = tcptuned_worker_renew,
+		.applied = on_applied,
 	};
 	struct tcptuned_error other;
 	int error;

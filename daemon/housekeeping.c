@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/param.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
@@ -19,6 +20,7 @@
 #include "policy/trial.h"
 #include "streams/memory.h"
 #include "tcptuned.skel.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -142,6 +144,29 @@ static bool have_cgroups_changed(struct tcptuned_daemon *d)
 		return true;
 	}
 	return false;
+}
+
+static int on_cgroup(sd_event_source *source, const struct inotify_event *event, void *ctx)
+{
+	struct tcptuned_daemon *d = ctx;
+
+	if (have_cgroups_changed(d))
+		tcptuned_apply_again(d);
+	return 0;
+}
+
+void tcptuned_housekeeping_watch(struct tcptuned_daemon *d)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(d->cgroup_watches); i++) {
+		const char *cgroup =
+			i < d->policies_len ? tcptuned_settings_of(d, &d->policies[i])->cgroup : "";
+		_cleanup_close_ int fd = cgroup[0] ? tcptuned_cgroup_open_above(cgroup) : -1;
+
+		d->cgroup_watches[i] = sd_event_source_unref(d->cgroup_watches[i]);
+		if (fd >= 0)
+			sd_event_add_inotify_fd(d->event, &d->cgroup_watches[i], fd,
+						IN_CREATE | IN_ONLYDIR, on_cgroup, d);
+	}
 }
 
 static void log_harm(const struct tcptuned_trial *trial, const char *policy, bool sends,

@@ -13,6 +13,12 @@
 int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err);
 
 /*
+ * Watch for the control groups that policies name, so that a service's first connections have its
+ * policy; the timer finds what cannot be watched.
+ */
+void tcptuned_housekeeping_watch(struct tcptuned_daemon *d);
+
+/*
  * Scan the groups of connections for windows of time that tell what parallel connections carry.
  * Returns the microseconds until the next scan, so that all of them take at most 0.1 % of a
  * processor.

@@ -388,7 +388,8 @@ static int start(pid_t keeper, struct tcptuned_error *err)
  */
 static int close_loop_of_keeper(void)
 {
-	static const char *const kinds[] = {"[eventpoll]", "[timerfd]", "[signalfd]", "pidfd"};
+	static const char *const kinds[] = {"[eventpoll]", "[timerfd]", "[signalfd]", "inotify",
+					    "pidfd"};
 	_cleanup_closedir_ DIR *fds = opendir("/proc/self/fd");
 	const struct dirent *entry;
 	char link[64];

@@ -191,7 +191,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "Condition: the control group in which the socket was created (for an accepted one, "
 	    "its listener), or an ancestor of that; as a path from the root of the cgroup2 tree, "
 	    "such as /system.slice/nginx.service. While the group does not exist, the policy has "
-	    "no connections; tcptuned looks for it every few seconds.",
+	    "no connections.",
 	    .special = "any"),
 	KEY("bitcp", "beta", KEY_FRACTION, GLOBAL(bitcp.beta), "0.125", LIVE,
 	    "The share of the window that is given up at a loss. The paper's value is 0.125, which "

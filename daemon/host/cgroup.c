@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
@@ -60,6 +61,15 @@ uint64_t tcptuned_cgroup_id(const char *below_root)
 	errno = ENOENT;
 	/* Another file system may be mounted in the tree. */
 	return st.st_dev == root.st_dev ? st.st_ino : 0;
+}
+
+int tcptuned_cgroup_open_above(const char *below_root)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "./%s", below_root);
+	return root_fd() < 0 ? -1
+			     : openat(root_fd(), dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_t size,

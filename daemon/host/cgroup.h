@@ -25,6 +25,9 @@ int tcptuned_cgroup_open(const char *path, bool *ret_root, char *ret_path, size_
  */
 uint64_t tcptuned_cgroup_id(const char *below_root);
 
+/* Open the directory that the cgroup at @below_root comes and goes in. Negative: there is none. */
+int tcptuned_cgroup_open_above(const char *below_root);
+
 /*
  * The path from the root of the tree of the cgroup with this id, until the next call; NULL: it is
  * not there. For an id that is new the tree is read again, but not within five seconds.

@@ -349,6 +349,20 @@ test_cgroup_that_comes_later() {
 	expect_eq "$(times_logged "$faults")" $((faults_before + 2)) "after a reload"
 }
 
+# The first connections of a service that starts have its policy.
+# virtual: a duration is measured
+test_cgroup_that_comes_is_seen_at_once() {
+	local i
+	host a
+	start_with "[policy late]\ncgroup = $sub_name\ncongestion_control = reno"
+	for i in 1 2 3; do
+		mkdir -p "$sub/deeper"
+		sleep 0.3 # the daemon looks each five seconds for what it cannot watch
+		expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 $((7001 + i)))" reno "start $i"
+		rmdir "$sub/deeper" "$sub"
+	done
+}
+
 # A daemon without all capabilities, as under systemd, may not be able to read a service's control group: its
 # connections get the default policy, and a warning is logged.
 test_cgroup_that_cannot_be_read() {
