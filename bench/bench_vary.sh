@@ -124,8 +124,8 @@ bench_random_loss() {
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
 		for x in "losses of 1e-4" "losses of 1e-5" "a queue of 25 packets" "policed to 100 Mbit/s" RED; do
 			path="--rate 1gbit --delay 50ms ${paths[$x]}"
-			vary_columns random_loss "$x" vary "kernel, 64 MB" "bbr, 64 MB" "tcptuned, auto"
-			[[ $x != losses* ]] || vary_columns random_loss "$x" vary "tcptuned, again"
+			vary_columns random_loss "$x" vary "kernel, 64 MB" "bbr, 64 MB" "tcptuned, auto" \
+				"tcptuned, again"
 			in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 			vary_pair random_loss_shared "$x" 100 "cubic, cubic" untuned:cubic:$run_seconds \
 				untuned:cubic:$run_seconds
