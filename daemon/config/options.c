@@ -179,7 +179,8 @@ static const struct tcptuned_option entries[] = {
 		 "Print a configuration file that explains every key, and exit."},
 	[ACTION(TCPTUNED_DETACH)] =
 		{"detach", 0, NULL,
-		 "Release everything that a killed tcptuned has left behind, and exit."},
+		 "Release everything that a killed tcptuned has left behind, and exit. Of a "
+		 "configuration that is not valid, the default directories are used."},
 	[ACTION(TCPTUNED_FORGET_PATHS)] =
 		{"forget-paths", 0, "PREFIX",
 		 "Delete what is remembered about the paths to PREFIX, an address or all, whether a daemon "
