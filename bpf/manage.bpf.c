@@ -270,24 +270,6 @@ static __always_inline bool has_bitcp_by_default(struct tcp_sock *tp)
 }
 
 /*
- * Restores the default. One that follows BBR would begin a slow start from its window, which
- * cubic_resume halves first.
- */
-static __always_inline void go_back_to_default(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	const struct tcptuned_policy *policy = policy_by_id(flow->policy);
-	char name[TCPTUNED_CC_NAME_MAX] = {};
-
-	read_cc_name(name, tp);
-	if (policy && policy->cc_resume[0] && (flow->flags & TCPTUNED_F_CC_OURS) &&
-	    is_same_name(name, CC_NAME("bbr"))) {
-		__builtin_memcpy(name, policy->cc_resume, sizeof(name));
-		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
-	}
-	restore_cc(tp, flow, tp);
-}
-
-/*
  * Leaves a congestion control alone that is neither the policy's nor tcptuned's: another program
  * has set it since by bpf_setsockopt(), which no hook reports.
  */
@@ -329,7 +311,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 	if (flow)
 		release_foreign_cc(flow, tp);
 	if (flow && (flow->flags & TCPTUNED_F_CC_OURS))
-		go_back_to_default(flow, tp);
+		restore_cc(tp, flow, tp);
 	else if (has_bitcp_by_default(tp))
 		set_default_cc(tp, tp);
 	return 0;
@@ -342,7 +324,7 @@ static __always_inline void undo_tuning(struct tcptuned_flow *flow, struct tcp_s
 {
 	release_buffers(flow, tp);
 	release_foreign_cc(flow, tp);
-	go_back_to_default(flow, tp);
+	restore_cc(tp, flow, tp);
 	leave_budgets(flow);
 	flow->flags &= ~(TCPTUNED_F_RCV_TUNED | TCPTUNED_F_SND_TUNED | TCPTUNED_F_SLOW_SEED);
 }
@@ -354,7 +336,7 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 
 	if (!policy->congestion_control[0]) {
 		if ((flow->flags & TCPTUNED_F_CC_SET) || !policy->cc_resume[0])
-			go_back_to_default(flow, tp);
+			restore_cc(tp, flow, tp);
 		return;
 	}
 	if (!may_set_policy_cc(flow, tp, policy, name))
@@ -363,7 +345,7 @@ static __always_inline void sync_cc(struct tcptuned_flow *flow, struct tcp_sock 
 	if (is_same_name(now, name))
 		return;
 	if (set_cc(tp, flow, tp, name)) /* what the previous policy had set is not this one's */
-		go_back_to_default(flow, tp);
+		restore_cc(tp, flow, tp);
 }
 
 /* undo_tuning() has restored a lifted request that is honoured again, and its lock. */

@@ -114,17 +114,13 @@ static void choose(struct tcptuned_daemon *d, struct tcptuned_policy *record, co
 	*logged = true;
 }
 
-/*
- * What auto tries where losses are random: BBR, or bitcp without it, or without cubic_resume, which
- * follows BBR without a slow start.
- */
+/* What auto tries where losses are random: BBR, or bitcp without it. */
 static void choose_for_random_loss(struct tcptuned_daemon *d, struct tcptuned_policy *record,
 				   char offered[static TCPTUNED_CONGESTION_NAMES])
 {
 	const char *other = "";
 
-	if (record->mode == TCPTUNED_TUNE && record->cc_resume[0] &&
-	    is_offered(d, "bbr", record->mode, offered))
+	if (record->mode == TCPTUNED_TUNE && is_offered(d, "bbr", record->mode, offered))
 		other = "bbr";
 	else if (tcptuned_is_registered(&d->kernel, TCPTUNED_CC_BITCP))
 		other = "bitcp";

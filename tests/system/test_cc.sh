@@ -199,7 +199,8 @@ test_cc_random_losses() {
 	expect_match "$(ctl explain --netns "$(in_host a stat -Lc %i /proc/self/ns/net)" 7101)" "tried and kept: " "explanation"
 	stream_stop one
 	wait_output = kept ctl_json '.paths[] | select(.random_loss).random_loss.state' paths
-	# On the path that has shown it, one at an empty queue is enough. Cubic goes on with half of BBR's window, without a slow start.
+	# On the path that has shown it, one at an empty queue is enough. BBR leaves a threshold after its own start
+	# (bbr_check_drain()), so that cubic does not begin a slow start from its window.
 	link_end a b
 	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500
 	stream two 7102 --duration 280
