@@ -54,11 +54,9 @@ static void diff_policy(struct differences *d, const char *section,
 	report(d, name, from, to, true);
 }
 
-/* Of several policies that select a connection alike, the first one has it. */
+/* Of the same policies. Of several that select a connection alike, the first one has it. */
 static bool have_other_order(const struct tcptuned_config *was, const struct tcptuned_config *now)
 {
-	if (was->policies_len != now->policies_len)
-		return false;
 	for (size_t i = 0; i < now->policies_len; i++)
 		if (strcmp(was->policies[i].name, now->policies[i].name) != 0)
 			return true;
