@@ -526,9 +526,10 @@ int tcptuned_destroyed(__u64 *args)
 	if (!flow)
 		return 0;
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
-	leave_budgets(flow);
 	if (tp && (flow->flags & TCPTUNED_F_MANAGED))
 		on_close(flow, tp);
+	else
+		leave_budgets(flow);
 	delete_record(sk);
 	return 0;
 }
