@@ -128,8 +128,9 @@ granted_and_wanted() {
 	echo "$(metric tcptuned_budget_granted_bytes) $(metric tcptuned_budget_wanted_bytes)"
 }
 
-# Stops both senders. Returns false, and lets them go on, if a receiver has less by then.
+# Stops both senders once both receivers have so much. Returns false, and lets them go on, if one has less by then.
 stops_with_grants() { # BYTES
+	wait_granted 300M "$1" 7301 7302
 	kill -STOP "$(pid_of sender-7301)" "$(pid_of sender-7302)"
 	wait_until all_read 7301
 	wait_until all_read 7302
@@ -146,7 +147,6 @@ test_grants_outlive_the_daemon() {
 	free_sender_on a
 	stream_of_untuned_sender 7301
 	stream_of_untuned_sender 7302
-	wait_granted 300M 500000 7301 7302
 	wait_until stops_with_grants 500000
 	granted=$(budget_sees 7301 budget_granted_bytes)
 	tcptuned_kill
