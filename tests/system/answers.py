@@ -4,7 +4,7 @@
 
 Reads lines "NAME PORT SENDER RECEIVER SEND RECEIVE" from standard input: the port of the receiving end, the
 processes at both ends, and the expected words of the sender and of the receiver. Reads all connections until
-each has given SAMPLES answers, at most 200 s, and ends with status 1 after a wrong one.
+each has given SAMPLES answers, at most 600 s, and ends with status 1 after a wrong one.
 
 On a busy host a process that was woken runs later, and meanwhile it is the truth that its connection
 waits for it. So a sample counts if both processes slept all the time (a receiver 0, which every segment wakes, is
@@ -35,7 +35,7 @@ def sleeps(pid):
 samples, command = int(sys.argv[1]), sys.argv[2:] + ["flows", "--json", "--limit=1000"]
 rows = [line.split() for line in sys.stdin]
 counted, repaired, wrong = collections.Counter(), {}, 0
-end = time.monotonic() + 200
+end = time.monotonic() + 600
 while time.monotonic() < end and any(counted[row[0]] < samples for row in rows):
     before = {pid: sleeps(pid) for row in rows for pid in row[2:4]}
     flows = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["flows"]

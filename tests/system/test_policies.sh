@@ -343,7 +343,7 @@ test_cgroup_that_comes_later() {
 	rmdir "$sub/deeper" "$sub"
 	wait_output = 2 times_logged "$missing"
 	mkdir "$sub"
-	wait_output = 3 times_logged 'policies in force, installed'
+	wait_output = 4 times_logged 'policies in force, installed' # when it went, and when it came
 	expect_eq "$(times_logged "$faults")" "$faults_before" "lines about other policies' faults"
 	reload "$text\n" 'reloaded: nothing differs'
 	expect_eq "$(times_logged "$faults")" $((faults_before + 2)) "after a reload"
