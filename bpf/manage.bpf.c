@@ -431,7 +431,8 @@ static __always_inline __u32 grant_in_use(const struct budget_share *share, __u6
  */
 static __always_inline void reclaim_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 queued = tp->inet_conn.icsk_inet.sk.sk_wmem_queued, in_use, unread, value;
+	const struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 queued = sk->sk_wmem_queued, in_use, unread, value;
 	struct budget *b = single_value(&budget);
 
 	if (!b || bpf_ktime_get_ns() / 1000 - tp->tcp_mstamp < IDLE_US)
@@ -439,6 +440,8 @@ static __always_inline void reclaim_budget(struct tcptuned_flow *flow, struct tc
 	queued = grant_in_use(&flow->snd_share, queued, flow->snd_base);
 	budget_want(b, &flow->snd_share, queued);
 	budget_return(b, &flow->snd_share, queued);
+	if ((flow->flags & TCPTUNED_F_SND_SIZED) && (__u32)sk->sk_sndbuf > flow->snd_base + queued)
+		set_option(tp, SOL_SOCKET, SO_SNDBUF, (flow->snd_base + queued) / 2);
 	in_use = grant_in_use(&flow->rcv_share, sk_space_in_use(tp), flow->rcv_base);
 	budget_want(b, &flow->rcv_share, in_use);
 	if (!flow->rcv_share.granted || tcptuned_request(flow, true) == REQUEST_APPLICATION)

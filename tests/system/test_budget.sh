@@ -293,6 +293,23 @@ test_idle_connections_want_nothing() {
 	wait_output = "0 0" granted_and_wanted
 }
 
+# What an idle sender returns it does not have any more: its application cannot fill it later.
+test_idle_sender_returns_its_buffer() {
+	local kernel=$((512 << 10)) port
+	kernel_gives 6291456 $kernel
+	tuned_path --set=memory.budget=4M --rate 200mbit --delay 50ms --queue 2bdp
+	idle_stream sender 7301 30000000
+	expect_ge "$(send_buffer)" $((kernel + 65536)) "its send buffer"
+	for port in 7302 7303; do # as much as makes the budget short
+		idle_stream sender-$port $port 30000000
+	done
+	wait_output = $kernel send_buffer
+}
+
+send_buffer() {
+	ss_of a "dport = :7301" "skmem:.*,tb([0-9]+),"
+}
+
 # An application has fixed its receive buffer before tcptuned starts: an idle receiver keeps its window, and it
 # is as large as before when data come.
 test_idle_locked_receiver_keeps_its_window() {
