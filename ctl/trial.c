@@ -119,7 +119,7 @@ const struct ctl_command ctl_trial = {
 		"probability of 95 %, if connections do not influence each other. If tuned connections "
 		"are shown to be slower, or those that send to have longer round trips without being faster, by "
 		"more than a hundredth, the policy only observes new connections from then on (policy apply: "
-		"open ones, too), until policy enable starts another trial. So does a change of the policy.",
+		"open ones, too), until policy enable starts another trial.",
 	.options = options,
 	.arguments_max = 1,
 	.request = "trial",
