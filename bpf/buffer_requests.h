@@ -44,7 +44,6 @@ static __always_inline void store_request(struct tcptuned_flow *flow,
 		flow->rcv_buffer_max = policy->rcv_buffer_max;
 	} else {
 		flow->req_sndbuf = bytes;
-		flow->snd_buffer_max = policy->snd_buffer_max;
 	}
 }
 

@@ -69,15 +69,16 @@ static __always_inline __u32 application_locks(const struct tcptuned_flow *flow,
 
 /*
  * The most that the kernel alone would give, bytes: @max of tcp_rmem or tcp_wmem, or what is
- * locked.
+ * locked, or would be if it had not been withheld, if that is more.
  */
 static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow, __u32 max,
 					       bool receive)
 {
-	__u32 locked = 2 * (receive ? flow->req_rcvbuf : flow->req_sndbuf);
+	__u32 asked = 2 * (receive ? flow->req_rcvbuf : flow->req_sndbuf);
+	enum request request = tcptuned_request(flow, receive);
 
-	if (tcptuned_request(flow, receive) == REQUEST_LIFTED && locked < max)
-		return locked;
+	if (request == REQUEST_LIFTED || (request == REQUEST_WITHHELD && asked > max))
+		return asked;
 	return max;
 }
 

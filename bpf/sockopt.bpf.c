@@ -8,11 +8,10 @@
 #include "buffer_requests.h"
 #include "events.h"
 
-#define PAGE_SIZE  4096
-#define RCVBUF_MIN 2304 /* SOCK_MIN_RCVBUF of include/net/sock.h on 64 bits */
-#define SNDBUF_MIN 4608 /* SOCK_MIN_SNDBUF */
-#define SOL_TLS	   282
-#define TLS_TX	   1
+#define PAGE_SIZE   4096
+#define SOL_TLS	    282
+#define SO_BUF_LOCK 72 /* since 5.14 */
+#define TLS_TX	    1
 
 /* A pointer by which bpf_probe_read_kernel() can read more than the fields of struct bpf_sock. */
 static __always_inline struct sock *sock_of(struct bpf_sockopt *ctx)
@@ -127,8 +126,32 @@ static __always_inline __u32 limit_request(__s32 value, __u32 buffer_max)
 }
 
 /*
- * Intercepts a request, unless it has to be honoured: the kernel skips the call (optlen -1), the
- * call succeeds for the application, and the record keeps the request.
+ * Gives the buffer that was requested at once, if it is larger than the present one; to send, at
+ * most what the kernel's own may become. bpf_setsockopt() also locks it; so the call becomes the
+ * one that takes this lock away (SO_BUF_LOCK). Returns false if the kernel is to skip the call.
+ */
+static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, bool receive, __s32 *request,
+					   __u32 bytes)
+{
+	const __u32 both = SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK;
+	struct sock *sk = sock_of(ctx);
+	__u32 locks = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & both;
+	__u32 have = receive ? BPF_CORE_READ(sk, sk_rcvbuf) : BPF_CORE_READ(sk, sk_sndbuf);
+	__u32 max = BPF_CORE_READ(sk, __sk_common.skc_net.net, ipv4.sysctl_tcp_wmem[2]);
+
+	if (!receive && bytes > max / 2)
+		bytes = max / 2;
+	if ((locks & (receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK)) || 2 * bytes <= have ||
+	    set_option(ctx->sk, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, bytes))
+		return false;
+	ctx->optname = SO_BUF_LOCK;
+	*request = locks;
+	return true;
+}
+
+/*
+ * Intercepts a request, unless it has to be honoured: the kernel does not lock the buffer, the call
+ * succeeds for the application, and the record keeps the request.
  */
 static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive)
 {
@@ -156,7 +179,7 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 		return;
 	}
-	bytes = limit_request(*request, receive ? policy->rcv_buffer_max : policy->snd_buffer_max);
+	bytes = limit_request(*request, receive ? policy->rcv_buffer_max : policy->snd_request_max);
 	store_request(flow, policy, receive, bytes);
 	advance_request(flow, receive, REQUEST_SET, action);
 	if (tcptuned_request(flow, receive) == REQUEST_LIFTED) /* the kernel has an older one */
@@ -168,7 +191,8 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 		return;
 	if (BPF_CORE_READ(sock_of(ctx), __sk_common.skc_state) == BPF_TCP_LISTEN)
 		keep_listener(flow, &sock_of(ctx)->__sk_common);
-	ctx->optlen = -1;
+	if (!enlarge_buffer(ctx, receive, request, bytes))
+		ctx->optlen = -1;
 }
 
 /* The whole receive buffer of an open connection, which holds data and has advertised a window. */
@@ -269,15 +293,10 @@ int tcptuned_setsockopt(struct bpf_sockopt *ctx)
 	return 1; /* the call is never refused */
 }
 
-/* What the kernel would report after setsockopt(@request). */
-static __always_inline __s32 reported_size(__u32 request, __u32 min, __u32 max)
-{
-	if (request > max / 2)
-		return max;
-	return 2 * request < min ? min : 2 * request;
-}
-
-/* Applications read back what they requested, since some, like iperf3, check it and give up. */
+/*
+ * Applications read back what they requested, doubled as by the kernel, since some, like iperf3,
+ * check it and give up.
+ */
 SEC("cgroup/getsockopt")
 int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 {
@@ -297,9 +316,9 @@ int tcptuned_getsockopt(struct bpf_sockopt *ctx)
 	if (!flow)
 		return 1;
 	if (ctx->optname == SO_RCVBUF && request_is_hidden(tcptuned_request(flow, true)))
-		*value = reported_size(flow->req_rcvbuf, RCVBUF_MIN, flow->rcv_buffer_max);
+		*value = 2 * flow->req_rcvbuf;
 	if (ctx->optname == SO_SNDBUF && request_is_hidden(tcptuned_request(flow, false)))
-		*value = reported_size(flow->req_sndbuf, SNDBUF_MIN, flow->snd_buffer_max);
+		*value = 2 * flow->req_sndbuf;
 	return 1;
 }
 

@@ -206,6 +206,8 @@ static void set_limit(struct tcptuned_daemon *d, enum tcptuned_sysctl which,
 
 void tcptuned_memory_buffer_limits_set(struct tcptuned_daemon *d)
 {
+	uint64_t before = 2 * tcptuned_sysctl_maximum_before(bpf_map__fd(d->kernel.bpf->maps.meta),
+							     TCPTUNED_SYSCTL_WMEM_MAX);
 	uint32_t receive = buffer_max(SO_RCVBUF);
 	uint32_t send;
 
@@ -215,5 +217,7 @@ void tcptuned_memory_buffer_limits_set(struct tcptuned_daemon *d)
 	for (size_t i = 0; i < d->policies_len; i++) {
 		d->policies[i].record.rcv_buffer_max = receive;
 		d->policies[i].record.snd_buffer_max = send;
+		d->policies[i].record.snd_request_max = before ? (uint32_t)MIN(before, send)
+							       : send; /* 0: cannot be read here */
 	}
 }

@@ -13,6 +13,7 @@ accept                  replaces the listener by the connection
 connect ADDR PORT       tries for 5 s
 disconnect              from its peer, to connect again
 send BYTES, receive BYTES
+push BYTES              prints "push TAKEN": as many of them as the kernel takes at once
 trickle BYTES MS, sip BYTES MS
                         send and receive so many, over and over, with that pause
 record                  prints "record yes" if the daemon has a record of the socket, else "record no"
@@ -123,6 +124,18 @@ def send(size):
         left -= sock.send(CHUNK[:left])
 
 
+def push(size):
+    sock.setblocking(False)
+    taken = 0
+    try:
+        while taken < int(size):
+            taken += sock.send(CHUNK[: int(size) - taken])
+    except BlockingIOError:
+        pass
+    sock.setblocking(True)
+    print("push", taken)
+
+
 def receive(size):
     left = int(size)
     while left:
@@ -198,6 +211,7 @@ def choose(name, file):
 STEPS = {
     "set": (set_option, 2), "get": (get_options, 1), "listen": (listen, 2), "accept": (accept, 0),
     "connect": (connect, 2), "disconnect": (disconnect, 0), "send": (send, 1), "receive": (receive, 1),
+    "push": (push, 1),
     "trickle": (trickle, 2), "sip": (sip, 2), "ask": (ask, 1),
     "record": (record, 0), "say": (print, 1), "until": (wait_for, 1), "choose": (choose, 2),
 }

@@ -21,9 +21,8 @@ test_requests_are_intercepted() {
 		application listener a tcp$family set rcvbuf 40000 set sndbuf 50000 \
 			listen $address 7000 until end$family
 		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,rb([0-9]+),")" \
-			"$(in_host a sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')" "its receive buffer"
-		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,tb([0-9]+),")" \
-			"$(in_host a sysctl -n net.ipv4.tcp_wmem | awk '{ print $2 }')" "its send buffer"
+			"$(in_host a sysctl -n net.ipv4.tcp_rmem | awk '{ print $2 }')" "its receive buffer, which was larger"
+		expect_eq "$(ss_of a "sport = :7000" "skmem:.*,tb([0-9]+),")" 100000 "its send buffer"
 		finish end$family listener
 		address=::1
 	done
@@ -49,6 +48,46 @@ test_requests_are_intercepted() {
 		"locks 0,listening,$both_alike 3,$both_alike 3," "a listener around the stop"
 	expect_ge "$(sed -n 's/^rcvbuf //p' "$TEST_DIR/largest.log")" 1000000 "the largest, after the stop"
 	expect_ge "$(sed -n 's/^sndbuf //p' "$TEST_DIR/largest.log")" 1000000 "to send"
+}
+
+# Prints what the kernel takes at once of a sender whose path is idle.
+burst() { # PORT
+	application reader b tcp4 listen 10.99.0.2 "$1" accept until "end$1"
+	application writer a tcp4 set sndbuf 150000 connect 10.99.0.2 "$1" push 10000000 until "end$1"
+	wait_printed writer push
+	finish "end$1" reader writer
+	sed -n 's/^push //p' "$TEST_DIR/writer.log"
+}
+
+# Prints what the kernel takes for a receiver that reads nothing.
+unread() { # PORT
+	application reader a tcp4 set rcvbuf 150000 listen 127.0.0.1 "$1" accept until "end$1"
+	application writer a tcp4 connect 127.0.0.1 "$1" send 10000000
+	wait_until holds_still "$1"
+	kill "$(pid_of writer)"
+	finish "end$1" reader
+	echo $held
+}
+
+# Sets $held. A window that is full is tried again after 200 ms.
+holds_still() { # PORT
+	local before=${held-}
+	held=$(in_host a ss -tnH "sport = :$1" | awk '{ print $2 }')
+	sleep 1
+	[ "${held:-0}" != 0 ] && [ "$held" = "$before" ]
+}
+
+# An application asks for a large buffer so that a burst fits into it: it does.
+test_a_burst_fits_into_what_was_requested() {
+	local written held
+	host a b
+	link a b --rate 100mbit --delay 250ms # what is in flight stays so while the sender writes
+	written=$(burst 7001)
+	held=$(unread 7002)
+	tcptuned_start
+	expect_ge "$(burst 7003)" "$written" "bytes that a sender writes at once"
+	expect_ge "$(unread 7004)" "$held" "bytes that a receiver holds"
+	expect_eq "$(overridden SO_RCVBUF) $(overridden SO_SNDBUF)" "1 1" "requests overridden"
 }
 
 # An application that requests less than 16 KiB bounds what a peer may make it hold, or its latency: the

@@ -58,6 +58,7 @@ struct tcptuned_policy {
 	__u32 snd_window_max;	     /* bytes in flight that a send buffer may hold */
 	__u32 rcv_buffer_max;	     /* limit of bpf_setsockopt(SO_RCVBUF): 2 x net.core.rmem_max */
 	__u32 snd_buffer_max;	     /* limit of SO_SNDBUF: 2 x net.core.wmem_max */
+	__u32 snd_request_max;	     /* the same before tcptuned raised it, for applications */
 	__u32 rcv_kernel_max;	     /* tcp_rmem[2] before tcptuned raised it, bytes of memory */
 	__u32 disabled;		     /* at run time; no rule leads to it, and its mode is off */
 	__u32 cc_auto;		     /* 1: bpf/cc_auto.h; congestion_control is "" then */
