@@ -2,7 +2,6 @@
 #include "daemon/change.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "apply/apply.h"

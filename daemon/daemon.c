@@ -2,16 +2,13 @@
 #include "daemon/daemon.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <systemd/sd-daemon.h>
 
 #include "apply/apply.h"
-#include "apply/cc_choice.h"
 #include "daemon/detach.h"
 #include "daemon/housekeeping.h"
 #include "daemon/reload.h"

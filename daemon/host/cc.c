@@ -11,7 +11,7 @@
 
 #include <tcptuned/abi/policy.h>
 
-#include "host/sysctl.h"
+#include "util/sysctl.h"
 #include "util/cleanup.h"
 
 void tcptuned_cc_offered(char ret[static TCPTUNED_CONGESTION_NAMES])

@@ -14,8 +14,6 @@
 
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/meta.h>
-#include <tcptuned/abi/streams.h>
-#include <tcptuned/algo/path.h>
 
 #include "cc/bitcp.skel.h"
 #include "cc/bitcp_tx_start.skel.h"
@@ -25,7 +23,6 @@
 #include "kern/pins.h"
 #include "kern/struct_ops.h"
 #include "tcptuned.skel.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 
 #define FILES_MIN 128 /* that may be open; 59 are */

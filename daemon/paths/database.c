@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sqlite3.h>
 
-#include <tcptuned/abi/policy.h>
 #include <tcptuned/streams.h>
 
 #include "util/cleanup.h"
