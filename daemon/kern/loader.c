@@ -395,15 +395,6 @@ static void attach_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc,
 			 ccs[cc].what, strerror(-error));
 }
 
-/* The iterator that releases connections, of the build that is replaced. */
-static struct bpf_link *take_release(struct tcptuned_kernel *k)
-{
-	struct bpf_link *link = k->bpf->links.release_flows;
-
-	k->bpf->links.release_flows = NULL;
-	return link;
-}
-
 /* @meta: what an earlier daemon changed on the host, which this one has to restore. */
 static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_cc,
 			   struct tcptuned_meta *meta, struct tcptuned_error *err)
@@ -416,8 +407,10 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_c
 		return error;
 	for (int i = 0; with_cc && i < TCPTUNED_CCS; i++)
 		load_cc(k, &cc[i], i);
-	if (k->origin == TCPTUNED_REPLACED)
-		release = take_release(k);
+	if (k->origin == TCPTUNED_REPLACED) {
+		release = k->bpf->links.release_flows;
+		k->bpf->links.release_flows = NULL;
+	}
 
 	/* The kernel may refuse these; what runs now is replaced last. */
 	error = attach_tracing(k, err) ?: attach_cgroup(k, cgroup_fd, err);
