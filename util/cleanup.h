@@ -36,6 +36,13 @@ static inline void tcptuned_freep(void *pointer)
 #define _cleanup_closedir_ __attribute__((cleanup(tcptuned_closedirp)))
 #define _cleanup_free_	   __attribute__((cleanup(tcptuned_freep)))
 
+/* Put @by, which may be -1, in the place of a descriptor, which is closed. */
+static inline void tcptuned_replace_fd(int *fd, int by)
+{
+	tcptuned_closep(fd);
+	*fd = by;
+}
+
 /* Pass the ownership of a descriptor: the variable becomes -1. */
 static inline int tcptuned_take_fd(int *fd)
 {

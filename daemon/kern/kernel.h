@@ -75,15 +75,15 @@ struct tcptuned_kernel {
 	/* Kept open, because to open these takes privileges. */
 	struct tcptuned_program programs[TCPTUNED_PROGRAMS_MAX];
 	unsigned int programs_len;
-	int match_fd, rules_fd[2]; /* the maps in match and rules; 0: not open */
+	int match_fd, rules_fd[2]; /* the maps in match and rules; negative: not open */
 	/*
 	 * Calls @visit with an iterator of dump_tcp for each network namespace, where this process
 	 * cannot enter them. NULL: it can. Returns 0 or a negative errno.
 	 */
 	int (*each_namespace)(void (*visit)(void *ctx, int iterator), void *ctx);
 	/*
-	 * Processes that share the maps take turns at reading all records: a lock of this file (0:
-	 * none), for which one of them waits, and the other does not.
+	 * Processes that share the maps take turns at reading all records: a lock of this file
+	 * (negative: none), for which one of them waits, and the other does not.
 	 */
 	int scan_lock;
 	bool scan_waits;

@@ -69,19 +69,12 @@ void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs)
 	memset(k, 0, sizeof(*k));
 	for (int i = 0; i < TCPTUNED_CCS; i++)
 		k->cc[i].map_fd = k->cc[i].link_fd = -1;
+	k->match_fd = k->rules_fd[0] = k->rules_fd[1] = k->scan_lock = -1;
 	snprintf(k->pin_dir, sizeof(k->pin_dir), "%s/tcptuned", bpffs);
 	libbpf_set_print(keep_libbpf_words);
 }
 
-/* Put @by, which may be -1, in the place of a descriptor, which is closed. */
-static void replace_fd(int *fd, int by)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = by;
-}
-
-/* The same for a link. One that is pinned stays attached. */
+/* Put @by in the place of a link, which is closed. One that is pinned stays attached. */
 static void replace_link(struct bpf_link **link, struct bpf_link *by)
 {
 	bpf_link__destroy(*link);
@@ -352,8 +345,8 @@ static void unregister_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc)
 	/* A registration without a link ends with the element of the map. */
 	if (*link_fd < 0 && *map_fd >= 0)
 		bpf_map_delete_elem(*map_fd, &(__u32){0});
-	replace_fd(link_fd, -1);
-	replace_fd(map_fd, -1);
+	tcptuned_replace_fd(link_fd, -1);
+	tcptuned_replace_fd(map_fd, -1);
 }
 
 /* Replace an older registration, in one step if both are links; else that one ends first. */
@@ -370,7 +363,7 @@ static int register_cc(struct tcptuned_kernel *k, enum tcptuned_cc cc, struct bp
 		if (error)
 			return error;
 	}
-	replace_fd(&k->cc[cc].map_fd, tcptuned_take_fd(&map_fd));
+	tcptuned_replace_fd(&k->cc[cc].map_fd, tcptuned_take_fd(&map_fd));
 	return 0;
 }
 
@@ -579,26 +572,18 @@ int tcptuned_kernel_detach(struct tcptuned_kernel *k)
 	return tcptuned_pins_remove(k);
 }
 
-/* A descriptor that is 0 where there is none. */
-static void close_kept(int *fd)
-{
-	if (*fd > 0)
-		close(*fd);
-	*fd = 0;
-}
-
 void tcptuned_kernel_close(struct tcptuned_kernel *k)
 {
 	tcptuned_bpf__destroy(k->bpf);
 	k->bpf = NULL;
 	for (int i = 0; i < TCPTUNED_CCS; i++) {
-		replace_fd(&k->cc[i].map_fd, -1);
-		replace_fd(&k->cc[i].link_fd, -1);
+		tcptuned_replace_fd(&k->cc[i].map_fd, -1);
+		tcptuned_replace_fd(&k->cc[i].link_fd, -1);
 	}
 	while (k->programs_len)
 		close(k->programs[--k->programs_len].fd);
-	close_kept(&k->match_fd);
-	close_kept(&k->rules_fd[0]);
-	close_kept(&k->rules_fd[1]);
-	close_kept(&k->scan_lock);
+	tcptuned_replace_fd(&k->match_fd, -1);
+	tcptuned_replace_fd(&k->rules_fd[0], -1);
+	tcptuned_replace_fd(&k->rules_fd[1], -1);
+	tcptuned_replace_fd(&k->scan_lock, -1);
 }

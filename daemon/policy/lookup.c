@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 #include <bpf/bpf.h>
 
 #include "config/config.h"
@@ -21,24 +20,18 @@ static int open_inner(int fd, __u32 index)
 	return bpf_map_get_fd_by_id(id);
 }
 
-static void keep(int *fd, int by)
-{
-	if (*fd > 0)
-		close(*fd);
-	*fd = by < 0 ? 0 : by;
-}
-
 void tcptuned_policies_keep_open(struct tcptuned_kernel *kernel)
 {
-	keep(&kernel->match_fd, open_inner(bpf_map__fd(kernel->bpf->maps.match), 0));
+	tcptuned_replace_fd(&kernel->match_fd, open_inner(bpf_map__fd(kernel->bpf->maps.match), 0));
 	for (__u32 i = 0; i < 2; i++)
-		keep(&kernel->rules_fd[i], open_inner(bpf_map__fd(kernel->bpf->maps.rules), i));
+		tcptuned_replace_fd(&kernel->rules_fd[i],
+				    open_inner(bpf_map__fd(kernel->bpf->maps.rules), i));
 }
 
 /* The same of one that may be kept open. The caller closes it. */
 static int get_inner(int kept, int fd, __u32 index)
 {
-	return kept > 0 ? fcntl(kept, F_DUPFD_CLOEXEC, 0) : open_inner(fd, index);
+	return kept >= 0 ? fcntl(kept, F_DUPFD_CLOEXEC, 0) : open_inner(fd, index);
 }
 
 /* Look up @key in the trie. Returns 0 or -1. */
