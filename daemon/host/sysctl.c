@@ -82,14 +82,15 @@ static int write_meta(int meta_fd, const struct tcptuned_meta *meta)
 	return bpf_map_update_elem(meta_fd, &zero, meta, BPF_ANY) ? -errno : 0;
 }
 
-static int set(int meta_fd, enum tcptuned_sysctl which, const char *now, const char *wanted)
+int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted)
 {
+	char now[TCPTUNED_SYSCTL_VALUE];
+	int error = tcptuned_sysctl_read(names[which], now, sizeof(now));
 	struct tcptuned_saved_sysctl *saved, was;
 	struct tcptuned_meta meta;
-	int error;
 
-	if (!strcmp(now, wanted))
-		return 0;
+	if (error || !strcmp(now, wanted))
+		return error;
 	if (!read_meta(meta_fd, &meta))
 		return -errno;
 	saved = &meta.sysctl[which];
@@ -113,14 +114,6 @@ static int set(int meta_fd, enum tcptuned_sysctl which, const char *now, const c
 	return 0;
 }
 
-int tcptuned_sysctl_set(int meta_fd, enum tcptuned_sysctl which, const char *wanted)
-{
-	char now[TCPTUNED_SYSCTL_VALUE];
-	int error = tcptuned_sysctl_read(names[which], now, sizeof(now));
-
-	return error ? error : set(meta_fd, which, now, wanted);
-}
-
 int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_t bytes)
 {
 	char now[TCPTUNED_SYSCTL_VALUE], wanted[TCPTUNED_SYSCTL_VALUE], *last;
@@ -133,7 +126,7 @@ int tcptuned_sysctl_set_maximum(int meta_fd, enum tcptuned_sysctl which, uint64_
 	if (snprintf(wanted, sizeof(wanted), "%.*s%llu", prefix, now, (unsigned long long)bytes) >=
 	    (int)sizeof(wanted))
 		return -EOVERFLOW;
-	return set(meta_fd, which, now, wanted);
+	return tcptuned_sysctl_set(meta_fd, which, wanted);
 }
 
 int tcptuned_sysctl_before(int meta_fd, enum tcptuned_sysctl which, char *value)
