@@ -37,24 +37,18 @@ static int outcomes_fd(const struct tcptuned_kernel *kernel)
 	return bpf_map__fd(kernel->bpf->maps.outcomes);
 }
 
-static struct tcptuned_outcome_key make_key(__u32 trial, unsigned int held_back,
-					    unsigned int stratum)
-{
-	return (struct tcptuned_outcome_key){
-		.trial = trial,
-		.held_back = held_back,
-		.sends = stratum / TCPTUNED_OUTCOME_SIZES,
-		.size = stratum % TCPTUNED_OUTCOME_SIZES,
-	};
-}
-
 void tcptuned_trial_read(const struct tcptuned_kernel *kernel, __u32 number,
 			 struct tcptuned_trial *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	for (unsigned int i = 0; i < 2 * TCPTUNED_STRATA; i++) {
 		unsigned int held_back = i / TCPTUNED_STRATA, stratum = i % TCPTUNED_STRATA;
-		struct tcptuned_outcome_key key = make_key(number, held_back, stratum);
+		struct tcptuned_outcome_key key = {
+			.trial = number,
+			.held_back = held_back,
+			.sends = stratum / TCPTUNED_OUTCOME_SIZES,
+			.size = stratum % TCPTUNED_OUTCOME_SIZES,
+		};
 
 		bpf_map_lookup_elem(outcomes_fd(kernel), &key, &ret->of[held_back][stratum]);
 	}
