@@ -15,19 +15,18 @@
 
 #include <tcptuned/streams.h>
 
-#include "util/cleanup.h"
+#include "util/sysctl.h"
 #include "util/text.h"
 
 #define SCHEMA_VERSION 1
 #define STEPS_PER_MS   20000 /* of SQLite's machine: less than a processor does */
 #define VALUE_BYTES    65536 /* a value, or a row; a longer one is not read */
-#define BOOT_TEXT      64
 
 struct tcptuned_pathdb {
 	sqlite3 *db;
 	sqlite3_stmt *put, *put_level;
 	char file[PATH_MAX];
-	char boot[BOOT_TEXT]; /* the kernel's id of this boot */
+	char boot[64]; /* the kernel's id of this boot */
 };
 
 /* The columns of numbers. X(column, field of struct tcptuned_path, largest valid value) */
@@ -158,15 +157,6 @@ bool tcptuned_path_key_overlap(const struct tcptuned_path_key *a, const struct t
 	       tcptuned_prefix_covers(a->prefix, MIN(a->prefix_len, b->prefix_len), b->prefix);
 }
 
-static void read_boot_id(char ret[BOOT_TEXT])
-{
-	_cleanup_fclose_ FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	if (!file || !fgets(ret, BOOT_TEXT, file))
-		strcpy(ret, "unknown");
-	ret[strcspn(ret, "\n")] = '\0';
-}
-
 static int check_version(struct tcptuned_pathdb *db, struct tcptuned_error *err)
 {
 	_cleanup_stmt_ sqlite3_stmt *stmt = NULL;
@@ -248,7 +238,8 @@ int tcptuned_pathdb_open(struct tcptuned_pathdb **ret, const char *file, unsigne
 	if (!db)
 		return FAIL(err, EIO, INTERNAL, "%s: out of memory", file);
 	snprintf(db->file, sizeof(db->file), "%s", file);
-	read_boot_id(db->boot);
+	if (tcptuned_sysctl_read("kernel.random.boot_id", db->boot, sizeof(db->boot)))
+		strcpy(db->boot, "unknown");
 	before = umask(077); /* only root may learn with whom this host communicates */
 	error = open_file(db, limit_ms, err);
 	umask(before);
