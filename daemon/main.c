@@ -39,9 +39,9 @@ static int finish(int error, const struct tcptuned_error *err)
 /* The parent waits at the other end of the pipe to report how the start went. */
 static void notify_parent(void *ctx)
 {
-	int *pipe_fd = ctx, null;
+	int pipe_fd = *(int *)ctx, null;
 
-	if (*pipe_fd < 0)
+	if (pipe_fd < 0)
 		return;
 	tcptuned_log_to_syslog();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -51,10 +51,8 @@ static void notify_parent(void *ctx)
 		dup2(null, STDERR_FILENO);
 		close(null);
 	}
-	if (write(*pipe_fd, "", 1) < 0)
-		return;
-	close(*pipe_fd);
-	*pipe_fd = -1;
+	if (write(pipe_fd, "", 1) == 1)
+		close(pipe_fd);
 }
 
 static int run(const struct tcptuned_options *options, struct tcptuned_config *config, int pipe_fd)
