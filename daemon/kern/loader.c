@@ -127,13 +127,13 @@ static uint32_t build_of_objects(void)
 }
 
 /*
- * Load the programs, with one of the two that read the records, and @with_maps into the maps that
- * are pinned.
+ * Load the programs, with one of the two that read the records, and in an upgrade into the maps
+ * that are pinned.
  */
 static int load_programs_with(struct tcptuned_kernel *k, bool dump_flows, int cgroup_fd,
-			      bool with_maps, struct tcptuned_error *err)
+			      struct tcptuned_error *err)
 {
-	int error = tcptuned_pins_open(k, with_maps);
+	int error = tcptuned_pins_open(k, k->origin == TCPTUNED_UPGRADED);
 	struct tcptuned_bpf *bpf = k->bpf;
 	struct stat cgroup;
 
@@ -150,13 +150,12 @@ static int load_programs_with(struct tcptuned_kernel *k, bool dump_flows, int cg
 }
 
 /* Some kernels refuse dump_flows, as they refuse fentry. */
-static int load_programs(struct tcptuned_kernel *k, int cgroup_fd, bool with_maps,
-			 struct tcptuned_error *err)
+static int load_programs(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
-	int error = load_programs_with(k, true, cgroup_fd, with_maps, err);
+	int error = load_programs_with(k, true, cgroup_fd, err);
 
 	if (error && err->status == TCPTUNED_EXIT_KERNEL)
-		error = load_programs_with(k, false, cgroup_fd, with_maps, err);
+		error = load_programs_with(k, false, cgroup_fd, err);
 	return error;
 }
 
@@ -394,7 +393,7 @@ static int load_and_attach(struct tcptuned_kernel *k, int cgroup_fd, bool with_c
 {
 	_cleanup_objects_ struct bpf_object *cc[TCPTUNED_CCS] = {NULL};
 	_cleanup_link_ struct bpf_link *release = NULL;
-	int error = load_programs(k, cgroup_fd, k->origin == TCPTUNED_UPGRADED, err);
+	int error = load_programs(k, cgroup_fd, err);
 
 	if (error)
 		return error;
@@ -541,8 +540,7 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 	int error;
 
 	tcptuned_kernel_init(&k, bpffs);
-	error = tcptuned_pins_check(bpffs, k.pin_dir, err)
-			?: load_programs(&k, cgroup_fd, false, err);
+	error = tcptuned_pins_check(bpffs, k.pin_dir, err) ?: load_programs(&k, cgroup_fd, err);
 	for (int i = 0; i < TCPTUNED_CCS && !error; i++) {
 		load_cc(&k, &cc[i], i);
 		if (!cc[i] && tcptuned_pins_have_cc(&k, i))
