@@ -541,9 +541,11 @@ int tcptuned_kernel_check_load(const char *bpffs, int cgroup_fd, struct tcptuned
 
 	tcptuned_kernel_init(&k, bpffs);
 	error = tcptuned_pins_check(bpffs, k.pin_dir, err) ?: load_programs(&k, cgroup_fd, err);
+	if (!error)
+		tcptuned_pins_open_cc(&k);
 	for (int i = 0; i < TCPTUNED_CCS && !error; i++) {
 		load_cc(&k, &cc[i], i);
-		if (!cc[i] && tcptuned_pins_have_cc(&k, i))
+		if (!cc[i] && tcptuned_is_registered(&k, i))
 			error = FAIL(err, ENOTSUP, KERNEL, "%s", k.cc[i].why_not);
 	}
 	tcptuned_kernel_close(&k);

@@ -105,11 +105,6 @@ static const char *link_name(const struct bpf_prog_skeleton *p)
 	return without_prefix(p->name);
 }
 
-static bool is_there(const char *path)
-{
-	return !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
-}
-
 /* ---- opening -------------------------------------------------------------------------- */
 
 /* For lack of descriptors or memory a pin is not taken for one that is not there. */
@@ -123,7 +118,7 @@ static int open_link(const struct tcptuned_kernel *k, const char *name, struct b
 	const char *path = PIN_PATH(k, "link", name);
 
 	*ret = NULL;
-	if (!is_there(path))
+	if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS))
 		return 0;
 	*ret = bpf_link__open(path);
 	return *ret ? 0 : lack_of(errno);
@@ -326,11 +321,6 @@ void tcptuned_pins_open_cc(struct tcptuned_kernel *k)
 		k->cc[i].map_fd = bpf_obj_get(PIN_PATH(k, "map", cc_names[i]));
 		k->cc[i].link_fd = bpf_obj_get(PIN_PATH(k, "link", cc_names[i]));
 	}
-}
-
-bool tcptuned_pins_have_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc)
-{
-	return is_there(PIN_PATH(k, "map", cc_names[cc]));
 }
 
 void tcptuned_pins_remove_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc)

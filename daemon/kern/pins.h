@@ -46,7 +46,6 @@ int tcptuned_pins_remove(const struct tcptuned_kernel *k);
 /* Of the congestion control itself and its registration; its programs are others. */
 const char *tcptuned_pins_cc_name(enum tcptuned_cc cc);
 void tcptuned_pins_open_cc(struct tcptuned_kernel *k);
-bool tcptuned_pins_have_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc);
 void tcptuned_pins_remove_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc);
 
 #endif
