@@ -250,14 +250,11 @@ static void recount_records(const struct tcptuned_daemon *d)
 static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	bool bitcp = !d->options->observe; /* also if it is off: a reload may switch it on */
-	int error = tcptuned_policies_check(d->config, err);
+	int error;
 
-	if (error)
-		return error;
-	d->lock_fd = tcptuned_lock_take(d->config->runtime_directory, err);
-	if (d->lock_fd < 0)
-		return d->lock_fd;
-	error = tcptuned_lock_pins(d->config->bpffs, &d->pins_lock_fd, err);
+	error = tcptuned_policies_check(d->config, err) ?:
+		tcptuned_lock_take(d->config->runtime_directory, &d->lock_fd, err) ?:
+		tcptuned_lock_pins(d->config->bpffs, &d->pins_lock_fd, err);
 	if (!error && d->options->observe)
 		error = check_observe(d->config, err);
 	if (error)

@@ -66,13 +66,12 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err)
 {
-	_cleanup_close_ int lock_fd = tcptuned_lock_take(config->runtime_directory, err);
-	_cleanup_close_ int pins_lock_fd = -1;
+	_cleanup_close_ int lock_fd = -1, pins_lock_fd = -1;
 	struct tcptuned_kernel kernel;
-	int error;
+	int error = tcptuned_lock_take(config->runtime_directory, &lock_fd, err);
 
-	if (lock_fd < 0)
-		return lock_fd;
+	if (error)
+		return error;
 	error = tcptuned_lock_pins(config->bpffs, &pins_lock_fd, err)
 			?: tcptuned_kernel_open(&kernel, config->bpffs, err);
 	if (error == -ENOENT) {

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/cleanup.h"
-
 static int running_already(const char *what, const char *pid, struct tcptuned_error *err)
 {
 	return FAIL(err, EBUSY, IN_USE,
@@ -45,11 +43,10 @@ int tcptuned_host_check_directory(const char *key, const char *path, struct tcpt
 		    key, path, path, path);
 }
 
-int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
+int tcptuned_lock_take(const char *directory, int *ret_fd, struct tcptuned_error *err)
 {
 	char path[PATH_MAX], pid[16] = "";
-	_cleanup_close_ int fd = -1;
-	int error;
+	int error, fd;
 
 	if (mkdir(directory, 0755) && errno != EEXIST)
 		return tcptuned_error_to_write(err, TCPTUNED_EXIT_INTERNAL,
@@ -59,8 +56,8 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 	if (error)
 		return error;
 	snprintf(path, sizeof(path), "%s/lock", directory);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-		  0600); /* only root may lock it */
+	/* Only root may lock it. */
+	fd = *ret_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return tcptuned_error_to_write(err, TCPTUNED_EXIT_INTERNAL,
 					       "tcptuned.runtime_directory", path, "opened");
@@ -72,5 +69,5 @@ int tcptuned_lock_take(const char *directory, struct tcptuned_error *err)
 	}
 	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", getpid()) < 0)
 		return FAIL(err, errno, INTERNAL, "%s: %s", path, strerror(errno));
-	return tcptuned_take_fd(&fd);
+	return 0;
 }

@@ -7,9 +7,9 @@
 
 /*
  * Take the lock of the runtime directory, which is created, and which only root may be able to
- * write. Returns the descriptor that holds the lock.
+ * write. The caller closes @ret_fd, the descriptor that holds the lock, also after a failure.
  */
-int tcptuned_lock_take(const char *directory, struct tcptuned_error *err);
+int tcptuned_lock_take(const char *directory, int *ret_fd, struct tcptuned_error *err);
 
 /* Fails with -EPERM unless root alone may write to @path, a directory, which @key names. */
 int tcptuned_host_check_directory(const char *key, const char *path, struct tcptuned_error *err);
