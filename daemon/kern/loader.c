@@ -501,10 +501,8 @@ int tcptuned_kernel_attach(struct tcptuned_kernel *k, const char *bpffs, int cgr
 			   bool register_cc, struct tcptuned_error *err)
 {
 	struct tcptuned_meta meta = {0};
-	int error;
+	int error = tcptuned_pins_check(bpffs, k->pin_dir, err);
 
-	tcptuned_kernel_init(k, bpffs);
-	error = tcptuned_pins_check(bpffs, k->pin_dir, err);
 	if (error)
 		return error;
 	if (mkdir(k->pin_dir, 0700) && errno != EEXIST)

@@ -8,7 +8,7 @@
 #include "kern/kernel.h"
 #include "util/error.h"
 
-/* Nothing is loaded yet. */
+/* Nothing is loaded yet. Comes before tcptuned_kernel_attach(). */
 void tcptuned_kernel_init(struct tcptuned_kernel *k, const char *bpffs);
 
 /*
