@@ -21,7 +21,6 @@
 #include "policy/lookup.h"
 #include "policy/trial.h"
 #include "tcptuned.skel.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/version.h"

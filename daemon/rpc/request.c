@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include <jansson.h>
 
