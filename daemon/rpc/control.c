@@ -482,18 +482,13 @@ static int on_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 {
 	struct tcptuned_control *control = ctx;
 	__u64 now_ms = tcptuned_monotonic_ms();
-	bool has_clients = false;
 
-	for_each_client (control, client) {
-		if (client->state == FREE)
-			continue;
-		has_clients = true;
-		if (client->deadline_ms && client->deadline_ms <= now_ms)
+	for_each_client (control, client)
+		if (client->state != FREE && client->deadline_ms && client->deadline_ms <= now_ms)
 			end_client(client);
-	}
 	if (control->events)
 		send_events(control, tcptuned_events_renew(control->events));
-	if (has_clients)
+	if (tcptuned_control_has_clients(control))
 		start_timer(control);
 	return 0;
 }
