@@ -150,14 +150,14 @@ static int set_gate(struct tcptuned_events *events, __u64 until_ns)
 	return bpf_map_update_elem(events->gate_fd, &zero, &gate, BPF_ANY) ? -errno : 0;
 }
 
-/* True if a listener that has closed leaves the events to the next one. */
-static bool gate_is_open(const struct tcptuned_events *events)
+/* Until when programs emit events; 0: they do not. */
+static __u64 read_gate(const struct tcptuned_events *events)
 {
-	struct tcptuned_event_gate gate;
+	struct tcptuned_event_gate gate = {0};
 	__u32 zero = 0;
 
-	return !bpf_map_lookup_elem(events->gate_fd, &zero, &gate) &&
-	       gate.until_ns > tcptuned_monotonic_ns();
+	bpf_map_lookup_elem(events->gate_fd, &zero, &gate);
+	return gate.until_ns;
 }
 
 static __u64 count_lost(const struct tcptuned_events *events)
@@ -194,9 +194,9 @@ int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_ker
 		ring_buffer__new(bpf_map__fd(kernel->bpf->maps.events), handle_event, events, NULL);
 	if (!events->ring)
 		return -errno;
-	/* There is no handler yet: discard what an earlier listener has left. */
+	/* There is no handler yet: discard what an earlier listener left, unless to this one. */
 	events->left = TCPTUNED_EVENTS_BYTES;
-	if (!gate_is_open(events))
+	if (read_gate(events) <= tcptuned_monotonic_ns())
 		ring_buffer__consume(events->ring);
 	events->handler = handler;
 	events->ctx = ctx;
@@ -233,13 +233,9 @@ __u64 tcptuned_events_renew(struct tcptuned_events *events)
 
 void tcptuned_events_close(struct tcptuned_events *events, bool goes_on)
 {
-	struct tcptuned_event_gate gate;
-	__u32 zero = 0;
-
 	if (!events)
 		return;
-	if (!goes_on && !bpf_map_lookup_elem(events->gate_fd, &zero, &gate) &&
-	    gate.until_ns == events->until_ns)
+	if (!goes_on && read_gate(events) == events->until_ns)
 		set_gate(events, 0);
 	ring_buffer__free(events->ring);
 	free(events);
