@@ -16,9 +16,8 @@
 #include "rpc/json.h"
 #include "util/array.h"
 
-/* The section of a policy in force; NULL: it is the default policy. */
-static const struct tcptuned_named_policy *find_section(const struct tcptuned_source *source,
-							__u32 key)
+const struct tcptuned_named_policy *tcptuned_policy_section(const struct tcptuned_source *source,
+							    __u32 key)
 {
 	__u32 place = TCPTUNED_POLICY_PLACE(key);
 
@@ -94,7 +93,7 @@ int tcptuned_policies_handle(const struct tcptuned_source *source,
 	counts = count_connections(source, &flows);
 	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
 		object = policy_object(policy.name, key, &policy);
-		section = find_section(source, key);
+		section = tcptuned_policy_section(source, key);
 		set_rule(object, tcptuned_describe_conditions(section));
 		if (section && section->set.cgroup[0] && !tcptuned_cgroup_id(section->set.cgroup))
 			json_object_set_new(object, "cgroup_missing", json_true());
@@ -139,7 +138,7 @@ static int find_cgroups(const char *path, __u64 *ids, size_t max, struct tcptune
 static char *format_rule(const struct tcptuned_source *source, const struct tcptuned_rule *rule,
 			 const __u8 remote[16])
 {
-	const struct tcptuned_named_policy *section = find_section(source, rule->policy);
+	const struct tcptuned_named_policy *section = tcptuned_policy_section(source, rule->policy);
 
 	return tcptuned_describe_rule(rule, remote, section ? section->set.cgroup : NULL);
 }

@@ -8,6 +8,7 @@
 #include "policy/lookup.h"
 #include "policy/trial.h"
 #include "rpc/json.h"
+#include "rpc/policies.h"
 #include "util/clock.h"
 
 struct report {
@@ -65,7 +66,7 @@ static void add_direction(const struct report *report, bool sends)
 }
 
 static json_t *trial_object(const struct tcptuned_source *source,
-			    const struct tcptuned_policy *policy, double share)
+			    const struct tcptuned_policy *policy, __u32 holdback)
 {
 	struct tcptuned_trial trial;
 	struct report report = {&trial, json_array()};
@@ -77,38 +78,30 @@ static json_t *trial_object(const struct tcptuned_source *source,
 	add_direction(&report, false);
 	add_direction(&report, true);
 	return json_pack("{s:s, s:f, s:b, s:I, s:I, s:o}", "policy", policy->name, "holdback",
-			 share, "harmful", policy->harmful, "tuned", (json_int_t)tuned.connections,
-			 "held_back", (json_int_t)held_back.connections, "rows", report.rows);
-}
-
-static double configured_share(const struct tcptuned_config *config, __u32 key)
-{
-	__u32 place = TCPTUNED_POLICY_PLACE(key);
-	const struct tcptuned_policy_config *set = &config->policy;
-
-	if (place && place <= config->policies_len)
-		set = &config->policies[place - 1].set;
-	return (double)set->holdback / (double)(1ull << 32);
+			 holdback / exp2(32), "harmful", policy->harmful, "tuned",
+			 (json_int_t)tuned.connections, "held_back",
+			 (json_int_t)held_back.connections, "rows", report.rows);
 }
 
 int tcptuned_trial_handle(const struct tcptuned_source *source,
 			  const struct tcptuned_request *request, FILE *out,
 			  struct tcptuned_error *err)
 {
+	const struct tcptuned_named_policy *section;
 	const char *wanted = request->filter.policy;
 	json_t *trials = json_array();
 	struct tcptuned_policy policy;
 	bool known = !wanted[0];
-	__u32 key = 0;
+	__u32 key = 0, holdback;
 
 	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
-		double share = configured_share(source->config, key);
-
+		section = tcptuned_policy_section(source, key);
+		holdback = section ? section->set.holdback : source->config->policy.holdback;
 		if (wanted[0] && strcmp(wanted, policy.name))
 			continue;
 		known = true;
-		if (share)
-			json_array_append_new(trials, trial_object(source, &policy, share));
+		if (holdback)
+			json_array_append_new(trials, trial_object(source, &policy, holdback));
 	}
 	if (!known) {
 		json_decref(trials);
