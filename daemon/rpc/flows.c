@@ -166,8 +166,7 @@ json_t *tcptuned_flow_json(const struct tcptuned_flow_record *record, const char
 
 	object = json_pack("{s:s,s:s,s:o,s:{},s:{}}", "local", ends.local, "remote", ends.remote,
 			   "flags", flags_array(&record->flow), "receive", "send");
-	if (policy)
-		set_text(object, "policy", policy);
+	set_text(object, "policy", policy);
 	if (rule)
 		set_text(object, "rule", rule);
 	for (size_t i = 0; i < tcptuned_columns_count; i++)

@@ -26,13 +26,13 @@ const struct tcptuned_named_policy *tcptuned_policy_section(const struct tcptune
 	return &source->config->policies[place - 1];
 }
 
-static json_t *policy_object(const char *name, __u32 key, const struct tcptuned_policy *policy)
+static json_t *policy_object(__u32 key, const struct tcptuned_policy *policy)
 {
 	json_t *object = json_pack("{s:b,s:b,s:b,s:b}", "disabled", policy->disabled, "harmful",
 				   policy->harmful, "override_rcvbuf", policy->override_rcvbuf,
 				   "override_sndbuf", policy->override_sndbuf);
 
-	set_text(object, "policy", name);
+	set_text(object, "policy", policy->name);
 	set_number(object, "key", key);
 	set_text(object, "mode", tcptuned_word(WORDS_MODE, policy->mode));
 	if (policy->cc_auto || policy->congestion_control[0])
@@ -92,7 +92,7 @@ int tcptuned_policies_handle(const struct tcptuned_source *source,
 	array = json_array();
 	counts = count_connections(source, &flows);
 	while (tcptuned_policy_next(source->kernel, &key, &policy)) {
-		object = policy_object(policy.name, key, &policy);
+		object = policy_object(key, &policy);
 		section = tcptuned_policy_section(source, key);
 		set_rule(object, tcptuned_describe_conditions(section));
 		if (section && section->set.cgroup[0] && !tcptuned_cgroup_id(section->set.cgroup))
@@ -177,7 +177,7 @@ int tcptuned_policies_handle_test(const struct tcptuned_source *source,
 		object = json_pack("{s:n,s:s}", "policy", "rule",
 				   "no policy is in force: left to the kernel");
 	} else {
-		object = policy_object(policy.name, rule.policy, &policy);
+		object = policy_object(rule.policy, &policy);
 		set_rule(object, format_rule(source, &rule, tuple.remote));
 		if (policy.holdback && tuple.local_port && tuple.remote_port &&
 		    is_held_back(&policy, &tuple))
