@@ -22,6 +22,7 @@ struct tcptuned_flow_choice {
 	const void *ctx;
 };
 
+/* All zeroes: no connection is kept, and the sums are read. */
 struct tcptuned_flows {
 	struct tcptuned_flow_choice choice; /* set it after tcptuned_flows_init(), if at all */
 	struct tcptuned_flow_record *top;   /* in order, after tcptuned_flows_end() */

@@ -81,11 +81,10 @@ int tcptuned_policies_handle(const struct tcptuned_source *source,
 	const struct tcptuned_named_policy *section;
 	json_t *array, *counts, *count, *object;
 	struct tcptuned_policy policy;
-	struct tcptuned_flows flows;
+	struct tcptuned_flows flows = {0};
 	__u32 key = 0;
 	int error;
 
-	tcptuned_flows_init(&flows, 0);
 	error = tcptuned_scan(&flows, source->kernel, NULL, err);
 	if (error)
 		return error;
@@ -104,7 +103,6 @@ int tcptuned_policies_handle(const struct tcptuned_source *source,
 	object = json_pack("{s:o}", "policies", array);
 	set_if(object, "connections_uncounted", flows.sums.groups_other);
 	json_decref(counts);
-	tcptuned_flows_free(&flows);
 	tcptuned_json_print_line(out, object);
 	return 0;
 }

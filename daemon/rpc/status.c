@@ -162,14 +162,13 @@ int tcptuned_status_handle(const struct tcptuned_source *source,
 	__u32 key = 0;
 	struct tcptuned_policy policy = {.mode = TCPTUNED_OFF};
 	struct tcptuned_totals totals;
-	struct tcptuned_flows flows;
+	struct tcptuned_flows flows = {0};
 	json_t *object;
 	int error;
 
 	error = tcptuned_maps_read_totals(bpf_map__fd(kernel->bpf->maps.totals), &totals);
 	if (error)
 		return FAIL(err, -error, KERNEL, "the totals cannot be read: %s", strerror(-error));
-	tcptuned_flows_init(&flows, 0);
 	error = tcptuned_scan(&flows, kernel, NULL, err);
 	if (error)
 		return error;
@@ -192,7 +191,6 @@ int tcptuned_status_handle(const struct tcptuned_source *source,
 	json_object_set_new(object, "totals", totals_object(&totals));
 	json_object_set_new(object, "sysctls", sysctls_array(kernel));
 	json_object_set_new(object, "host_limits", host_limits_array());
-	tcptuned_flows_free(&flows);
 	tcptuned_json_print_line(out, object);
 	return 0;
 }
