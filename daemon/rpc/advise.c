@@ -15,6 +15,7 @@
 #include "streams/memory.h"
 #include "policy/lookup.h"
 #include "rpc/json.h"
+#include "rpc/paths.h"
 #include "tcptuned.skel.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -82,9 +83,7 @@ static void set_path(json_t *object, const struct tcptuned_source *source,
 	set_number(object, "connections", path->connections);
 	set_number(object, "age_s", path_age_s(path->updated_s, now_s));
 	set_number(object, "min_rtt_us", path->min_rtt_us);
-	json_object_set_new(object, "loss",
-			    json_real(path->sent ? (double)path->retransmitted / (double)path->sent
-						 : 0));
+	json_object_set_new(object, "loss", json_real(tcptuned_path_loss(path)));
 	set_congestion_control(object, source, path, now_s);
 	set_direction(object, "send", path->snd_per_rtt, path->min_rtt_us);
 	set_direction(object, "receive", path->rcv_per_rtt, path->min_rtt_us);

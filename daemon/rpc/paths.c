@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
-#include <time.h>
 
 #include "flows/words.h"
 #include "paths/paths.h"
@@ -14,6 +13,7 @@
 #include "tcptuned.skel.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 struct known_path {
 	struct tcptuned_path_key key;
@@ -52,7 +52,7 @@ static void add_path(void *ctx, const struct tcptuned_path_key *key,
 		reading->paths[reading->len++] = (struct known_path){*key, *path};
 }
 
-static double loss_of(const struct tcptuned_path *path)
+double tcptuned_path_loss(const struct tcptuned_path *path)
 {
 	return path->sent ? (double)path->retransmitted / (double)path->sent : 0;
 }
@@ -64,7 +64,7 @@ static double sort_value(const struct tcptuned_path *path, enum order order)
 		[USE] = (double)path->updated_s,   [PREFIX] = 0,
 		[CONNECTIONS] = path->connections, [RECEIVE] = path->rcv_per_rtt,
 		[SEND] = path->snd_per_rtt,	   [RTT] = path->min_rtt_us,
-		[MAX_WINDOW] = path->max_window,   [LOSS] = loss_of(path),
+		[MAX_WINDOW] = path->max_window,   [LOSS] = tcptuned_path_loss(path),
 	};
 
 	return values[order];
@@ -121,8 +121,8 @@ static json_t *path_object(const struct known_path *known, __s64 now_s)
 	json_t *object;
 
 	tcptuned_path_key_format(&known->key, prefix);
-	object = json_pack("{s:s,s:f,s:b}", "prefix", prefix, "loss", loss_of(path), "slow",
-			   path->slow != 0);
+	object = json_pack("{s:s,s:f,s:b}", "prefix", prefix, "loss", tcptuned_path_loss(path),
+			   "slow", path->slow != 0);
 	set_number(object, "netns", path->netns);
 	set_number(object, "netns_cookie", known->key.netns_cookie);
 	set_number(object, "connections", path->connections);
@@ -211,8 +211,8 @@ int tcptuned_paths_handle(const struct tcptuned_source *source,
 	_cleanup_free_ struct known_path *paths = calloc(TCPTUNED_PATHS_MAX, sizeof(*paths));
 	struct reading reading = {.request = request, .paths = paths};
 	const struct tcptuned_bpf *bpf = source->kernel->bpf;
-	struct timespec now;
 	__u32 matched;
+	__s64 now_s;
 	size_t len;
 	int error;
 
@@ -225,14 +225,14 @@ int tcptuned_paths_handle(const struct tcptuned_source *source,
 	if (error)
 		return error;
 	qsort_r(paths, reading.len, sizeof(*paths), compare, &reading);
-	clock_gettime(CLOCK_BOOTTIME, &now);
+	now_s = tcptuned_clock_s(CLOCK_BOOTTIME);
 	fprintf(out, "{\"known\":%zu,\"matched\":%zu,\"paths\":[", reading.known, reading.len);
 	for (size_t i = 0; i < reading.len && i < request->limit && !ferror(out); i++) {
 		fputs(i ? "," : "", out);
-		tcptuned_json_print(out, path_object(&paths[i], now.tv_sec));
+		tcptuned_json_print(out, path_object(&paths[i], now_s));
 	}
 	fputs("],\"streams\":[", out);
-	matched = print_streams(out, &reading, rows, len, now.tv_sec);
+	matched = print_streams(out, &reading, rows, len, now_s);
 	fprintf(out, "],\"streams_matched\":%u}\n", matched);
 	return 0;
 }
