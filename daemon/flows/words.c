@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "util/array.h"
@@ -135,12 +134,11 @@ const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned 
 static void format_end(char text[TCPTUNED_ADDRESS_MAX], int family, const void *address,
 		       unsigned int port)
 {
-	static const __u8 mapped[12] = {[10] = 0xff, [11] = 0xff};
 	char host[INET6_ADDRSTRLEN] = "";
 
 	/* An IPv4 peer of an IPv6 socket is shown as what it is. */
-	if (family == AF_INET6 && !memcmp(address, mapped, sizeof(mapped))) {
-		address = (const char *)address + sizeof(mapped);
+	if (family == AF_INET6 && tcptuned_address_is_ipv4(address)) {
+		address = (const char *)address + 12;
 		family = AF_INET;
 	}
 	inet_ntop(family, address, host, sizeof(host));
