@@ -101,19 +101,6 @@ int tcptuned_option_parser_next(struct tcptuned_parser *parser, int argc, char *
 	return 0;
 }
 
-int tcptuned_options_add_set(const char **set, const char *text, struct tcptuned_error *err)
-{
-	size_t n = 0;
-
-	while (set[n])
-		n++;
-	if (n == TCPTUNED_SET_MAX)
-		return USAGE(err, "--set: given more than %d times; use a configuration file",
-			     TCPTUNED_SET_MAX);
-	set[n] = text;
-	return 0;
-}
-
 void tcptuned_option_print(FILE *out, const struct tcptuned_option *option)
 {
 	if (option->letter)
@@ -210,13 +197,26 @@ static int set_config_path(struct tcptuned_options *options, const char *path,
 	return 0;
 }
 
+static int add_set(const char **set, const char *text, struct tcptuned_error *err)
+{
+	size_t n = 0;
+
+	while (set[n])
+		n++;
+	if (n == TCPTUNED_SET_MAX)
+		return USAGE(err, "--set: given more than %d times; use a configuration file",
+			     TCPTUNED_SET_MAX);
+	set[n] = text;
+	return 0;
+}
+
 static int set_option(struct tcptuned_options *options, int which, struct tcptuned_error *err)
 {
 	switch (which) {
 	case CONFIG:
 		return set_config_path(options, optarg, err);
 	case SET:
-		return tcptuned_options_add_set(options->set, optarg, err);
+		return add_set(options->set, optarg, err);
 	case FOREGROUND:
 		options->foreground = true;
 		return 0;

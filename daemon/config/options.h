@@ -50,9 +50,6 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option);
 /* Print @name with its hyphens as roff's minus, \-. */
 void tcptuned_option_print_man_name(FILE *out, const char *name);
 
-/* Append the argument of a --set to @set, of TCPTUNED_SET_MAX and a NULL. */
-int tcptuned_options_add_set(const char **set, const char *text, struct tcptuned_error *err);
-
 /* What the daemon's command does. Every action but RUN ends by itself. */
 enum tcptuned_action {
 	TCPTUNED_RUN = 0,
