@@ -41,25 +41,21 @@ const char *tcptuned_error_remedy_to_read(int errnum)
 	       "/etc/tcptuned for instance";
 }
 
-static const char *remedy_to_write(int errnum)
-{
-	if (is_refusal(errnum) && geteuid())
-		return "run tcptuned as root";
-	if (is_refusal(errnum) || errnum == EROFS)
-		return "under systemd, allow it by ReadWritePaths= in a drop-in (systemctl edit "
-		       "tcptuned); else name another directory";
-	return "check the file system";
-}
-
 int tcptuned_error_to_write(struct tcptuned_error *err, enum tcptuned_exit other, const char *key,
 			    const char *path, const char *done)
 {
 	int errnum = errno;
-	bool refused = is_refusal(errnum) || errnum == EROFS;
+	const char *remedy = "check the file system";
 
-	return tcptuned_error_fill(err, errnum, refused ? TCPTUNED_EXIT_NOT_PERMITTED : other,
-				   "%s: %s cannot be %s: %s; %s", key, path, done, strerror(errnum),
-				   remedy_to_write(errnum));
+	if (is_refusal(errnum) || errnum == EROFS) {
+		other = TCPTUNED_EXIT_NOT_PERMITTED;
+		remedy = "under systemd, allow it by ReadWritePaths= in a drop-in (systemctl edit "
+			 "tcptuned); else name another directory";
+	}
+	if (is_refusal(errnum) && geteuid())
+		remedy = "run tcptuned as root";
+	return tcptuned_error_fill(err, errnum, other, "%s: %s cannot be %s: %s; %s", key, path,
+				   done, strerror(errnum), remedy);
 }
 
 const char *tcptuned_error_exit_meaning(int status)
