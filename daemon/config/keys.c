@@ -532,16 +532,12 @@ static void format_ports(const struct tcptuned_ports *ports, char *ret)
 	}
 }
 
-/* True if the special word stands for this value. */
+/* True if the special word stands for this value: all of it is zero. */
 static bool is_special(const struct tcptuned_key *key, const void *value)
 {
-	if (!key->special)
-		return false;
-	if (key->type == KEY_PREFIXES)
-		return !((const struct tcptuned_prefixes *)value)->len;
-	if (key->type == KEY_PORTS)
-		return !((const struct tcptuned_ports *)value)->len;
-	return is_text(key) ? !*(const char *)value : !tcptuned_field(value, 0, key->size);
+	static const char zeroes[TCPTUNED_CONFIG_TEXT];
+
+	return key->special && !memcmp(value, zeroes, key->size);
 }
 
 void tcptuned_key_format(const struct tcptuned_key *key, const void *values, char *ret)
