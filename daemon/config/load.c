@@ -25,7 +25,6 @@
 struct loading {
 	struct tcptuned_config config;
 	struct tcptuned_error *err;
-	int error;	  /* 0, or the first failure, after which nothing is read */
 	const char *file; /* that is being read; NULL: the command line */
 	unsigned int line;
 	char section[TCPTUNED_POLICY_NAME_MAX + sizeof("policy ")]; /* of the next key; "": none */
@@ -35,10 +34,10 @@ struct loading {
 /* ---- messages -------------------------------------------------------------------------- */
 
 /* Fail; printf-like. Evaluates to the negative errno. */
-#define FAIL_LOADING(l, errnum, ...)       \
-	((l)->error = tcptuned_error_fill( \
-		 (l)->err, errnum,         \
-		 (errnum) == ENOMEM ? TCPTUNED_EXIT_INTERNAL : TCPTUNED_EXIT_CONFIG, __VA_ARGS__))
+#define FAIL_LOADING(l, errnum, ...)                                                            \
+	tcptuned_error_fill((l)->err, errnum,                                                   \
+			    (errnum) == ENOMEM ? TCPTUNED_EXIT_INTERNAL : TCPTUNED_EXIT_CONFIG, \
+			    __VA_ARGS__)
 
 /* The end of a path that is too long for a message: it is more telling than the beginning. */
 static const char *path_tail(const char *path)
@@ -127,10 +126,8 @@ static int enter_policy(struct loading *l, const char *name)
 		return fail_here(l, "\"default\" is the name of [policy] itself; use another one, "
 				    "or write [policy]");
 	l->policy = tcptuned_config_policy(&l->config, name);
-	if (!l->policy && add_policy(l, name) < 0)
-		return l->error;
 	snprintf(l->section, sizeof(l->section), "policy %s", name);
-	return 0;
+	return l->policy ? 0 : add_policy(l, name);
 }
 
 static int fail_unknown_section(struct loading *l, const char *name)
@@ -332,6 +329,7 @@ static int read_file(struct loading *l, const char *path)
 	const char *remedy;
 	ssize_t length = read_text(path, &text, &remedy);
 	char *end, *newline;
+	int error = 0;
 
 	if (length < 0)
 		return FAIL_LOADING(l, (int)-length, "%s: %s; %s", path_tail(path),
@@ -340,16 +338,15 @@ static int read_file(struct loading *l, const char *path)
 	l->line = 0;
 	l->section[0] = '\0';
 	end = text + length;
-	for (char *line = text; line < end; line = newline + 1) {
+	for (char *line = text; line < end && !error; line = newline + 1) {
 		newline = memchr(line, '\n', (size_t)(end - line));
 		if (!newline)
 			newline = end;
 		*newline = '\0';
 		l->line++;
-		if (parse_line(l, line, (size_t)(newline - line)) < 0)
-			break;
+		error = parse_line(l, line, (size_t)(newline - line));
 	}
-	return l->error;
+	return error;
 }
 
 /* ---- drop-ins and the command line ----------------------------------------------------- */
@@ -369,7 +366,7 @@ static int read_drop_ins(struct loading *l, const char *path)
 {
 	struct dirent **entries = NULL;
 	char directory[PATH_MAX], file[PATH_MAX + 256 + 2];
-	int n;
+	int n, error = 0;
 
 	if (snprintf(directory, sizeof(directory), "%s.d", path) >= (int)sizeof(directory))
 		return FAIL_LOADING(l, ENAMETOOLONG, "%s: %s; name a file with a shorter path",
@@ -384,12 +381,11 @@ static int read_drop_ins(struct loading *l, const char *path)
 				    path_tail(directory), strerror(errno));
 	for (int i = 0; i < n; i++) {
 		snprintf(file, sizeof(file), "%s/%s", directory, entries[i]->d_name);
-		if (!l->error)
-			read_file(l, file);
+		error = error ?: read_file(l, file);
 		free(entries[i]);
 	}
 	free(entries);
-	return l->error;
+	return error;
 }
 
 static int read_set(struct loading *l, const char *text)
@@ -408,9 +404,7 @@ static int read_set(struct loading *l, const char *text)
 				 "for example",
 				 text);
 	*dot = *equals = '\0';
-	if (enter_section(l, copy) < 0)
-		return l->error;
-	return set_key(l, dot + 1, equals + 1);
+	return enter_section(l, copy) ?: set_key(l, dot + 1, equals + 1);
 }
 
 /* ---- checks, after everything has been read -------------------------------------------- */
@@ -544,6 +538,7 @@ void tcptuned_config_defaults(struct tcptuned_config *ret)
 static int read_files(struct loading *l, const char *path)
 {
 	bool named = path && *path, missing;
+	int error;
 
 	if (!named)
 		path = TCPTUNED_CONFIG_PATH;
@@ -553,33 +548,33 @@ static int read_files(struct loading *l, const char *path)
 				    "%s: %s; write it (tcptuned --help-config prints one) or "
 				    "name another",
 				    path_tail(path), strerror(ENOENT));
-	if (!missing && read_file(l, path) < 0)
-		return l->error;
-	return read_drop_ins(l, path);
+	error = missing ? 0 : read_file(l, path);
+	return error ?: read_drop_ins(l, path);
 }
 
 static int load(struct loading *l, const char *path, const char *const *set)
 {
-	if (read_files(l, path) < 0)
-		return l->error;
-	for (; set && *set && !l->error; set++)
-		read_set(l, *set);
-	if (!l->error)
-		check_directories(l);
-	for (size_t i = 0; !l->error && i < l->config.policies_len; i++)
-		finish_policy(l, &l->config.policies[i]);
-	return l->error;
+	int error = read_files(l, path);
+
+	for (; set && *set && !error; set++)
+		error = read_set(l, *set);
+	error = error ?: check_directories(l);
+	for (size_t i = 0; !error && i < l->config.policies_len; i++)
+		error = finish_policy(l, &l->config.policies[i]);
+	return error;
 }
 
 int tcptuned_config_load(const char *path, const char *const *set, struct tcptuned_config *ret,
 			 struct tcptuned_error *err)
 {
 	struct loading l = {.err = err};
+	int error;
 
 	tcptuned_config_defaults(&l.config);
-	if (load(&l, path, set) < 0)
+	error = load(&l, path, set);
+	if (error)
 		tcptuned_config_free(&l.config);
 	else
 		*ret = l.config;
-	return l.error;
+	return error;
 }
