@@ -15,10 +15,7 @@
 
 #define TIMEOUT_S 2
 
-/*
- * The exit status of tcptunectl with which the daemon refuses a request that it does not
- * understand.
- */
+/* The exit status of tcptunectl with which the daemon refuses a request that is wrong. */
 #define STATUS_USAGE 2
 
 static int connect_to(const char *path)

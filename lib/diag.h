@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/*
- * TCP sockets of this network namespace, by sock_diag(7), and of a process; neither needs a
- * privilege.
- */
+/* TCP sockets of this network namespace, by sock_diag(7), and of a process, without a privilege. */
 #ifndef TCPTUNED_DIAG_H
 #define TCPTUNED_DIAG_H
 
@@ -87,10 +84,7 @@ int diag_dump(int fd, unsigned int states, unsigned int port, diag_handler *hand
 int diag_get(int fd, int family, const struct inet_diag_sockid *id, diag_handler *handler,
 	     void *context);
 
-/*
- * Read the connections that were destroyed, but for those that the kernel had to drop, without
- * waiting.
- */
+/* Read the connections that were destroyed, but for those the kernel had to drop; do not wait. */
 int diag_read_closed(int fd, diag_handler *handler, void *context);
 
 #endif

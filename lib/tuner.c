@@ -49,9 +49,7 @@ static unsigned int read_maximum(const char *path)
 	return value;
 }
 
-/*
- * The largest buffer by @name, SO_RCVBUF or SO_SNDBUF: not all network namespaces show its sysctl.
- */
+/* The largest buffer by @name, SO_RCVBUF or SO_SNDBUF: some network namespaces hide its sysctl. */
 static unsigned int try_maximum(int name)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), value;
@@ -239,10 +237,7 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 	return ret->grow || ret->clamp || ret->unsent || ret->sndbuf || ret->unlock;
 }
 
-/*
- * A buffer below 16 KiB is deliberate and stays locked, and so does one of a direction that is left
- * alone.
- */
+/* A buffer below 16 KiB is deliberate: it stays locked, as does one of a direction left alone. */
 static int unlock_buffers(struct tuner *t, int fd)
 {
 	int locks = get_option(fd, SOL_SOCKET, SO_BUF_LOCK), kept = locks;

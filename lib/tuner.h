@@ -64,10 +64,7 @@ struct tuner_action {
 
 void tuner_read_limits(struct tuner_limits *ret);
 
-/*
- * Whether tcptuned runs on this host: its control socket answers, or exists and is not for this
- * user.
- */
+/* Whether tcptuned runs here: its control socket answers, or exists and is not for this user. */
 int tuner_daemon_runs(void);
 
 /*

@@ -106,10 +106,7 @@ void tcptuned_log(enum tcptuned_log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	/*
-	 * A message stays one line, and what it quotes does not control a terminal, in any
-	 * encoding.
-	 */
+	/* A message stays one line, and what it quotes controls no terminal, in any encoding. */
 	tcptuned_text_make_printable(text);
 	if (to_syslog)
 		syslog(priorities[level], "%s", text);

@@ -24,9 +24,7 @@ struct tcptuned_prefixes {
 	size_t size; /* allocated */
 };
 
-/*
- * Parse "192.0.2.0/24", "2001:db8::/32", or an address; "10.0.0.1/8" is 10.0.0.0/8. 0 or -EINVAL.
- */
+/* Parse "192.0.2.0/24", "2001:db8::/32" or an address; "10.0.0.1/8" is 10.0.0.0/8. 0 or -EINVAL. */
 int tcptuned_prefix_of(const char *text, struct tcptuned_prefix *ret);
 
 /* Clear the bits behind the first @length. */

@@ -71,10 +71,7 @@ const char *tcptuned_text_nearest(const char *word, const char *const *names)
 {
 	const char *nearest = NULL;
 	size_t length = strlen(word);
-	/*
-	 * At most a third of the letters may be wrong, or two of a short word, none of a single
-	 * one.
-	 */
+	/* Up to a third of the letters may be wrong, two of a short word, none of a single one. */
 	unsigned int limit = length < 2 ? 1 : length < 6 ? 3 : (unsigned int)length / 3 + 1;
 
 	for (; *names; names++) {

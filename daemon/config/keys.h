@@ -63,9 +63,7 @@ extern const struct tcptuned_section tcptuned_sections[]; /* ended by one withou
 /* True for the keys of [policy NAME], those of [policy] among them. */
 bool tcptuned_key_is_of_policy(const struct tcptuned_key *key);
 
-/*
- * What the functions below expect for @key: @policy (NULL: [policy]) for a policy's, else @config.
- */
+/* What the functions below need for @key: @policy (NULL: [policy]) for a policy's, else @config. */
 void *tcptuned_key_values(const struct tcptuned_key *key, const struct tcptuned_config *config,
 			  const struct tcptuned_policy_config *policy);
 

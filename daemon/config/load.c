@@ -434,9 +434,7 @@ static int check_directories(struct loading *l)
 	return 0;
 }
 
-/*
- * Copy from [policy] what the section does not set. Conditions, which have a word for "any", stay.
- */
+/* Copy from [policy] what the section does not set. Conditions, with a word for "any", stay. */
 static void inherit(const struct tcptuned_config *config, struct tcptuned_named_policy *policy)
 {
 	for_each_key (key)

@@ -177,9 +177,7 @@ static const struct tcptuned_option entries[] = {
 	{0},
 };
 
-/*
- * The path becomes absolute: the daemon changes its directory, and a reload reads the file again.
- */
+/* The path becomes absolute: the daemon changes its directory, and reloads read the file again. */
 static int set_config_path(struct tcptuned_options *options, const char *path,
 			   struct tcptuned_error *err)
 {

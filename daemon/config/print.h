@@ -10,9 +10,7 @@
 /* --check-config: every value with its origin, as a configuration file. */
 void tcptuned_config_print(const struct tcptuned_config *config, FILE *out);
 
-/*
- * --help-config: every key explained and commented out; `make install` puts it into /etc/tcptuned.
- */
+/* --help-config: every key explained, commented out; `make install` puts it into /etc/tcptuned. */
 void tcptuned_config_print_example(FILE *out);
 
 /* Print the table as sections of tcptuned.conf(5), in man(7) markup. */

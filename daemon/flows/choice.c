@@ -53,9 +53,7 @@ static void sort_and_cut(struct tcptuned_flows *flows)
 		flows->top_len = flows->top_max;
 }
 
-/*
- * A name of a congestion control that is not UTF-8 would make Prometheus reject the whole scrape.
- */
+/* A congestion control's name that is not UTF-8 would make Prometheus reject the whole scrape. */
 static void make_printable(char name[TCPTUNED_CC_NAME_MAX])
 {
 	name[TCPTUNED_CC_NAME_MAX - 1] = '\0';

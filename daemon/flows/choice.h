@@ -41,9 +41,7 @@ void tcptuned_flows_free(struct tcptuned_flows *flows);
 /* Drop what was read before. */
 void tcptuned_flows_begin(struct tcptuned_flows *flows);
 
-/*
- * Keep @record if it is one of the first of the choice. Returns 0; -EPROTO: another build's record.
- */
+/* Keep @record if it is one of the first of the choice. 0, or -EPROTO: another build's record. */
 int tcptuned_flows_add(struct tcptuned_flows *flows, const struct tcptuned_flow_record *record);
 
 /* Copy the sums of the kernel, and make the names in them printable. */

@@ -42,10 +42,7 @@ extern const size_t tcptuned_columns_count;
 /* The column of that name, or NULL. */
 const struct tcptuned_column *tcptuned_column_find(const char *name);
 
-/*
- * The same in @ret. Returns 0, or -EINVAL with @err filled; @what asks for a column, as
- * "--columns".
- */
+/* The same in @ret. Returns 0 or -EINVAL. @what asks for a column, as "--columns". */
 int tcptuned_column_parse(const char *what, const char *name, const struct tcptuned_column **ret,
 			  struct tcptuned_error *err);
 

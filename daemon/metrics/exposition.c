@@ -341,10 +341,7 @@ static void print_histogram(struct prom *prom, size_t which,
 		print_value(out, 1ull << i, unit);
 		fprintf(out, "\"} %ju\n", below);
 	}
-	/*
-	 * The sum of the buckets: other CPUs count meanwhile, so that histogram->count may be
-	 * ahead.
-	 */
+	/* The sum of the buckets: other CPUs count meanwhile, so histogram->count may be ahead. */
 	fprintf(out, "%s_bucket{le=\"+Inf\"} %ju\n%s_sum ", name, below, name);
 	print_value(out, histogram->sum, unit);
 	fprintf(out, "\n%s_count %ju\n", name, below);
@@ -476,9 +473,7 @@ static const struct row flow_rows[] = {
 	 "Segments retransmitted."},
 };
 
-/*
- * Labels that identify a connection never change, since a series with other labels is another one.
- */
+/* Labels that identify a connection never change: a series with other labels is another one. */
 #define LABELS_OF(ends) "local", (ends).local, "remote", (ends).remote
 
 static void print_flow_row(struct prom *prom, const struct row *row,

@@ -20,9 +20,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-/*
- * Others may lose so much, compared with one connection, as `tcptunectl streams` has it by default.
- */
+/* Others may lose so much, compared with one connection: the default of `tcptunectl streams`. */
 #define IMPACT_MAX 0.1
 
 /* Set the key of the prefix of the request's address. */
@@ -56,10 +54,7 @@ static void set_congestion_control(json_t *object, const struct tcptuned_source 
 		set_text(object, "congestion_control", name);
 }
 
-/*
- * @direction: "send" or "receive". @per_rtt: bytes, 0: not measured. A buffer holds two of them
- * (DRS III.B).
- */
+/* @direction: "send" or "receive"; @per_rtt: bytes, 0: unknown. A buffer holds two (DRS III.B). */
 static void set_direction(json_t *object, const char *direction, __u64 per_rtt, __u32 min_rtt_us)
 {
 	json_t *numbers;
@@ -89,10 +84,7 @@ static void set_path(json_t *object, const struct tcptuned_source *source,
 	set_direction(object, "receive", path->rcv_per_rtt, path->min_rtt_us);
 }
 
-/*
- * Add how many parallel connections carry most, by levels that belong together, if that can be
- * said.
- */
+/* Add how many parallel connections carry most, if @rows, which belong together, say that. */
 static void set_streams(json_t *object, const struct tcptuned_streams_row *rows, size_t len)
 {
 	struct tcptuned_streams_result result = {.size = sizeof(result)};

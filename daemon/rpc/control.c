@@ -304,10 +304,7 @@ static int check_pending(const struct tcptuned_control *control, struct tcptuned
 	return FAIL(err, EBUSY, DAEMON, "other clients have not read their answers yet; try again");
 }
 
-/*
- * Any user may know of the paths of its network namespace, as the kernel's tcp_metrics shows them,
- * too.
- */
+/* Any user may know of the paths of its network namespace: the kernel's tcp_metrics shows them. */
 static int check_client(const struct client *client, struct tcptuned_request *request,
 			struct tcptuned_error *err)
 {

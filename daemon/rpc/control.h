@@ -25,9 +25,7 @@ struct tcptuned_control_options {
 	const struct tcptuned_control_listener *listener;
 	struct tcptuned_source source; /* its kernel side must outlive the control socket */
 	sd_event *loop;		       /* the daemon's, which outlives the control socket */
-	/*
-	 * Executes what changes something, and prints one line of answer, or nothing if it fails.
-	 */
+	/* Executes what changes something, and prints one line of answer; nothing if it fails. */
 	int (*change)(const struct tcptuned_request *request, FILE *out,
 		      struct tcptuned_error *err);
 	void (*answering)(void); /* is called before a request is answered */
@@ -36,9 +34,7 @@ struct tcptuned_control_options {
 /* Look up the group @name; "" is root's. */
 int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_error *err);
 
-/*
- * Create the socket in @directory, for @group ("": root's); one that a killed daemon left is replaced.
- */
+/* Create the socket in @directory, for @group ("": root's); replaces a killed daemon's. */
 int tcptuned_control_listen(struct tcptuned_control_listener *ret, const char *directory,
 			    const char *group, struct tcptuned_error *err);
 

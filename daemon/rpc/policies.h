@@ -11,9 +11,7 @@ tcptuned_handler tcptuned_policies_handle, tcptuned_policies_handle_test;
 const struct tcptuned_named_policy *tcptuned_policy_section(const struct tcptuned_source *source,
 							    __u32 key);
 
-/*
- * Describe the rule that gave @record the policy @name. The caller frees the text; NULL: unknown.
- */
+/* Describe the rule that gave @record the policy @name. The caller frees the text; NULL: none. */
 char *tcptuned_policy_rule(const struct tcptuned_source *source,
 			   const struct tcptuned_flow_record *record, const char *name);
 
