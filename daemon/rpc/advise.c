@@ -23,16 +23,6 @@
 /* Others may lose so much, compared with one connection: the default of `tcptunectl streams`. */
 #define IMPACT_MAX 0.1
 
-/* Set the key of the prefix of the request's address. */
-static void find_prefix(const struct tcptuned_request *request, struct tcptuned_path_key *ret)
-{
-	struct tcptuned_prefix prefix = request->filter.address;
-
-	tcptuned_prefix_of_path(&prefix);
-	tcptuned_prefix_path_key(&prefix, ret);
-	ret->netns_cookie = request->netns_cookie;
-}
-
 /* What a new connection would get. */
 static void set_congestion_control(json_t *object, const struct tcptuned_source *source,
 				   const struct tcptuned_path *path, __s64 now_s)
@@ -121,16 +111,19 @@ int tcptuned_advise_handle(const struct tcptuned_source *source,
 			   struct tcptuned_error *err)
 {
 	__s64 now_s = tcptuned_clock_s(CLOCK_BOOTTIME);
+	struct tcptuned_prefix prefix = request->filter.address;
 	char address[TCPTUNED_PREFIX_TEXT];
 	json_auto_t *object = json_object();
 	struct tcptuned_path_key key;
 	struct tcptuned_path path;
 	int error;
 
-	tcptuned_prefix_print(&request->filter.address, address);
+	tcptuned_prefix_print(&prefix, address);
 	*strchr(address, '/') = '\0';
 	set_text(object, "address", address);
-	find_prefix(request, &key);
+	tcptuned_prefix_of_path(&prefix);
+	tcptuned_prefix_path_key(&prefix, &key);
+	key.netns_cookie = request->netns_cookie;
 	if (!bpf_map_lookup_elem(bpf_map__fd(source->kernel->bpf->maps.paths), &key, &path) &&
 	    path.min_rtt_us && !path_expired(&path, now_s, source->config->paths_expire_s))
 		set_path(object, source, &key, &path, now_s);
