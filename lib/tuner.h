@@ -68,7 +68,7 @@ void tuner_read_limits(struct tuner_limits *ret);
 int tuner_daemon_runs(void);
 
 /*
- * Decide what to set, once per round trip. @now_us: monotonic clock, @clock_us: TAI. Returns
+ * Decide what to set, once per round trip. @now_us: monotonic clock, @clock_us: UTC. Returns
  * whether @ret has anything to set. Before the connection has carried 128 KiB only buffers are
  * unlocked, and the seed is asked for, from 64 KiB on.
  */
