@@ -177,8 +177,7 @@ int tcptuned_policies_handle_test(const struct tcptuned_source *source,
 	} else {
 		object = policy_object(rule.policy, &policy);
 		set_rule(object, format_rule(source, &rule, tuple.remote));
-		if (policy.holdback && tuple.local_port && tuple.remote_port &&
-		    is_held_back(&policy, &tuple))
+		if (tuple.local_port && tuple.remote_port && is_held_back(&policy, &tuple))
 			json_object_set_new(object, "held_back", json_true());
 	}
 	tcptuned_json_print_line(out, object);
