@@ -143,7 +143,6 @@ static int fail_unknown_section(struct loading *l, const char *name)
 	return fail_here(l, "\"%.60s\": no such section; %s", name, suggestion);
 }
 
-/* Keys that follow an unknown section belong to none. */
 static int enter_section(struct loading *l, const char *name)
 {
 	static const char policy[] = "policy";
@@ -245,7 +244,6 @@ static int parse_section(struct loading *l, char *line)
 {
 	char *end = strchr(line, ']');
 
-	l->section[0] = '\0';
 	if (!end)
 		return fail_here(l, "the ] of a section is missing; write [policy], for example");
 	*end++ = '\0';
@@ -281,11 +279,9 @@ static int parse_line(struct loading *l, char *line, size_t length)
 {
 	static const char byte_order_mark[] = "\xef\xbb\xbf";
 
-	if (strlen(line) != length) {
-		l->section[0] = '\0';
+	if (strlen(line) != length)
 		return fail_here(l, "the line contains a NUL byte, so this is no text file; name "
 				    "another file, or remove the byte");
-	}
 	if (l->line == 1 && !strncmp(line, byte_order_mark, strlen(byte_order_mark)))
 		line += strlen(byte_order_mark);
 	line = strip(line);
