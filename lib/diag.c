@@ -18,7 +18,7 @@
 
 int diag_descriptors(pid_t pid, diag_descriptor_handler *handler, void *context)
 {
-	char path[64], name[96], target[64];
+	char path[64], target[64];
 	struct dirent *entry;
 	unsigned int inode;
 	int ret = 0;
@@ -30,8 +30,7 @@ int diag_descriptors(pid_t pid, diag_descriptor_handler *handler, void *context)
 	if (!dir)
 		return -errno;
 	while (!ret && (entry = readdir(dir))) {
-		snprintf(name, sizeof(name), "%s/%.20s", path, entry->d_name);
-		n = readlink(name, target, sizeof(target) - 1);
+		n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
 		if (n < 0)
 			continue;
 		target[n] = '\0';
