@@ -116,9 +116,10 @@ static int check_answer(const json_t *answer, struct tcptuned_error *err)
 
 	if (!json_object_get(answer, "status"))
 		return 0;
-	return tcptuned_error_fill(
-		err, EIO, tcptuned_error_exit_meaning(status) ? status : TCPTUNED_EXIT_DAEMON, "%s",
-		problem ? problem : "the daemon refuses, and does not say why");
+	if (!tcptuned_error_is_status(status))
+		status = TCPTUNED_EXIT_DAEMON;
+	return tcptuned_error_fill(err, EIO, status, "%s",
+				   problem ? problem : "the daemon refuses, and does not say why");
 }
 
 int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)

@@ -2,7 +2,6 @@
 #include "util/error.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,14 +57,9 @@ int tcptuned_error_to_write(struct tcptuned_error *err, enum tcptuned_exit other
 				   done, strerror(errnum), remedy);
 }
 
-const char *tcptuned_error_exit_meaning(int status)
+bool tcptuned_error_is_status(int status)
 {
-	switch (status) {
-#define TCPTUNED_EXIT_CASE(name, number, meaning) \
-	case number:                              \
-		return meaning;
-		TCPTUNED_EXIT_TABLE(TCPTUNED_EXIT_CASE)
-#undef TCPTUNED_EXIT_CASE
-	}
-	return NULL;
+#define IS_STATUS(name, number, meaning) status == number ||
+	return TCPTUNED_EXIT_TABLE(IS_STATUS) false;
+#undef IS_STATUS
 }

@@ -7,6 +7,7 @@
 #define TCPTUNED_UTIL_ERROR_H
 
 #include <errno.h>
+#include <stdbool.h>
 
 /* X(name, status, meaning). The man page is generated from it, too. */
 #define TCPTUNED_EXIT_TABLE(X)                                                                   \
@@ -73,7 +74,7 @@ const char *tcptuned_error_remedy_to_read(int errnum);
 int tcptuned_error_to_write(struct tcptuned_error *err, enum tcptuned_exit other, const char *key,
 			    const char *path, const char *done);
 
-/* The meaning of a status, one sentence; NULL if tcptuned does not use it. */
-const char *tcptuned_error_exit_meaning(int status);
+/* True if @status is in the table. */
+bool tcptuned_error_is_status(int status);
 
 #endif
