@@ -54,9 +54,7 @@ static int ask(int fd, const char *address, json_t **ret)
 	if (send(fd, text, len, MSG_NOSIGNAL) < 0 && errno != EPIPE)
 		return -errno;
 	for (len = 0; len < sizeof(text); len += (size_t)got) {
-		do
-			got = recv(fd, text + len, sizeof(text) - len, 0);
-		while (got < 0 && errno == EINTR);
+		got = TEMP_FAILURE_RETRY(recv(fd, text + len, sizeof(text) - len, 0));
 		if (got < 0 && !len)
 			return -errno;
 		if (got <= 0) /* a daemon that refuses a client has not read what it asked */
