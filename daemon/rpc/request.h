@@ -50,12 +50,7 @@ enum tcptuned_command {
 
 struct tcptuned_request {
 	enum tcptuned_command command;
-	/*
-	 * POLICY_TEST: the connection's addresses and ports; POLICY_ENABLE and _DISABLE: the
-	 * policy's name; PATHS: address and netns; ADVISE: address; EVENTS: addresses, ports and
-	 * netns.
-	 */
-	struct tcptuned_filter filter;
+	struct tcptuned_filter filter; /* its fields that the command takes */
 	__u64 netns_cookie; /* ADVISE: of the client's network namespace, which it does not say */
 	char cgroup[TCPTUNED_CONFIG_TEXT]; /* POLICY_TEST; "": one that no policy names. FLOWS; "": any */
 	bool rules; /* FLOWS: add to each connection the rule that gave it its policy */
