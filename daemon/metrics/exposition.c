@@ -390,24 +390,20 @@ static __u32 label_groups(const struct tcptuned_snapshot *snap, struct labelled_
 	return kept;
 }
 
-static void print_group(struct prom *prom, const char *policy, const char *cc, __u64 flows)
-{
-	print_sample(prom, "tcptuned_connections",
-		     "Open connections by policy and congestion control; other: those of "
-		     "further pairs, beyond the number that is counted separately.",
-		     flows, PLAIN, "policy", policy, "congestion_control", cc, NULL);
-}
-
 static void print_groups(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
-	const struct tcptuned_flows *flows = &snap->flows;
-	struct labelled_group groups[READOUT_GROUPS];
+	struct labelled_group groups[READOUT_GROUPS + 1];
+	__u64 others = snap->flows.sums.groups_other;
 	__u32 len = label_groups(snap, groups);
 
+	if (others || !len)
+		groups[len++] = (struct labelled_group){"other", "other", others};
 	for (__u32 i = 0; i < len; i++)
-		print_group(prom, groups[i].policy, groups[i].congestion_control, groups[i].flows);
-	if (flows->sums.groups_other || !len)
-		print_group(prom, "other", "other", flows->sums.groups_other);
+		print_sample(prom, "tcptuned_connections",
+			     "Open connections by policy and congestion control; other: those of "
+			     "further pairs, beyond the number that is counted separately.",
+			     groups[i].flows, PLAIN, "policy", groups[i].policy,
+			     "congestion_control", groups[i].congestion_control, NULL);
 }
 
 static void print_reasons(struct prom *prom, const char *direction, const __u64 *counts)
