@@ -244,41 +244,33 @@ static void sample(struct tcptuned_streams *t)
 	s->rtts++;
 }
 
-/* What the samples say of the connections, as shares of their time. */
+/* What the samples say of the connections, as shares of their time, and their rate if it is 0. */
 static void describe(const struct samples *s, struct tcptuned_streams_level *level)
 {
 	double seconds = s->last_s - s->first_s, all = seconds * s->last.count;
-	double sent = s->last.sent - s->first.sent;
-	int receives = s->last.receives;
+	double sent = s->last.sent - s->first.sent, bytes_per_s;
 
 	level->rtt_min_s = s->rtt_min;
 	if (!s->first_s || seconds < MEASURED_MIN_S)
 		return;
+	bytes_per_s = (s->last.bytes - s->first.bytes) / seconds;
+	if (!(level->rate > 0))
+		level->rate = 8 * bytes_per_s;
 	level->rate_peak = s->rate_peak;
 	level->rtt_s = s->rtts ? s->rtt_sum / s->rtts : 0;
 	if (sent > 0)
 		level->loss = (s->last.resent - s->first.resent) / sent;
 	level->segments = sent;
-	level->receives = receives;
-	if (receives) {
+	level->receives = s->last.receives;
+	if (level->receives) {
 		/* The window that the receiver may advertise, against what an RTT brings. */
-		double in_flight = (s->last.bytes - s->first.bytes) / seconds * level->rtt_s;
-
-		level->receiver_window = in_flight > WINDOW_IS_FULL * s->last.window_max_bytes;
+		level->receiver_window = bytes_per_s * level->rtt_s >
+					 WINDOW_IS_FULL * s->last.window_max_bytes;
 		return;
 	}
 	level->receiver_window = (s->last.rwnd_s - s->first.rwnd_s) / all;
 	level->send_buffer = (s->last.sndbuf_s - s->first.sndbuf_s) / all;
 	level->application = fmax(0, 1 - (s->last.busy_s - s->first.busy_s) / all);
-}
-
-static double rate_of_samples(const struct samples *s)
-{
-	double seconds = s->last_s - s->first_s;
-
-	return s->first_s && seconds >= MEASURED_MIN_S
-		       ? 8 * (s->last.bytes - s->first.bytes) / seconds
-		       : 0;
 }
 
 /* ---- the search ----------------------------------------------------------------------------- */
@@ -501,7 +493,7 @@ static int add_level(struct tcptuned_streams *t, const struct probe_report *repo
 
 	*level = (struct tcptuned_streams_level){
 		.streams = t->run.streams,
-		.rate = report->rate > 0 ? report->rate : rate_of_samples(&t->samples),
+		.rate = report->rate,
 		.loss = -1,
 		.processor = fmax(cpu / report->threads, other),
 	};
