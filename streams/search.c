@@ -183,14 +183,9 @@ static int has_time(const struct tcptuned_streams *t)
 	return now_s() + probe_seconds(t) <= t->began_s + t->options.seconds_max;
 }
 
-static double bytes_so_far(const struct tcptuned_streams *t)
-{
-	return t->result.bytes + t->bytes;
-}
-
 static int has_bytes(const struct tcptuned_streams *t)
 {
-	return !(t->options.bytes_max > 0) || bytes_so_far(t) < t->options.bytes_max;
+	return !(t->options.bytes_max > 0) || t->result.bytes + t->bytes < t->options.bytes_max;
 }
 
 /* Whether a connection has brought its range of the file, or, as the sum falls, was closed. */
@@ -344,12 +339,10 @@ static __attribute__((format(printf, 3, 4))) int end_with(struct tcptuned_stream
 	return t->status = status;
 }
 
-static int end_with_result(struct tcptuned_streams *t, enum tcptuned_streams_end end)
+static int end_with_result(struct tcptuned_streams *t)
 {
 	struct tcptuned_streams_result *r = &t->result;
 
-	if (end != TCPTUNED_STREAMS_END_GOES_ON)
-		r->end = end;
 	verdict_conclude(&t->options, r);
 	/* Without the last measurement nothing shows that the path was the same all the time. */
 	if (!t->checks && r->confidence == TCPTUNED_STREAMS_CONFIDENCE_HIGH)
@@ -364,9 +357,9 @@ static int end_early(struct tcptuned_streams *t, enum tcptuned_streams_end end)
 {
 	if (t->checks)
 		t->checks--; /* it did not complete */
-	return end_with_result(t, t->result.end == TCPTUNED_STREAMS_END_GOES_ON
-					  ? end
-					  : TCPTUNED_STREAMS_END_GOES_ON);
+	if (t->result.end == TCPTUNED_STREAMS_END_GOES_ON)
+		t->result.end = end;
+	return end_with_result(t);
 }
 
 /*
@@ -446,7 +439,7 @@ static int judge_check(struct tcptuned_streams *t)
 		return end_with_change_of_rtt(t, first->rtt_min_s, again->rtt_min_s);
 	t->varies |= change > CHANGE;
 	if (change <= fmax(tolerance(t, first), tolerance(t, again)))
-		return end_with_result(t, TCPTUNED_STREAMS_END_GOES_ON);
+		return end_with_result(t);
 	if (t->checks == 1 && has_time(t) && has_bytes(t)) {
 		t->checks++;
 		return go_on(t, 1);
@@ -478,7 +471,7 @@ static int judge_level(struct tcptuned_streams *t, const struct tcptuned_streams
 	if (r->end == TCPTUNED_STREAMS_END_GOES_ON)
 		return go_on(t, tcptuned_streams_doubling_next(&t->doubling));
 	if (r->levels_len == 1)
-		return end_with_result(t, r->end);
+		return end_with_result(t);
 	t->checks = 1;
 	return go_on(t, 1);
 }
@@ -549,8 +542,7 @@ static int take_report(struct tcptuned_streams *t)
 				why, sizeof(why));
 	double cpu;
 
-	if (report.bytes > t->bytes)
-		t->bytes = report.bytes;
+	t->bytes = fmax(t->bytes, report.bytes);
 	cpu = end_probe(t);
 	if (report.redirect[0])
 		return follow(t, report.redirect);
