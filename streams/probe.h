@@ -8,14 +8,14 @@
 #include <tcptuned/streams.h>
 
 struct probe_run {
-	const char *destination; /* host of iperf3, or URL */
-	unsigned int port;	 /* of iperf3 */
+	char *destination; /* host of iperf3, or URL */
+	unsigned int port; /* of iperf3 */
 	unsigned int streams;
 	unsigned int seconds; /* that are measured, after those that are left out */
 	unsigned int omit_seconds;
-	int receive;			/* of iperf3: the server sends */
-	const char *congestion_control; /* of iperf3; NULL: the default */
-	unsigned long long file_bytes;	/* size of the file at the URL; 0: ask for it */
+	int receive;		       /* of iperf3: the server sends */
+	char *congestion_control;      /* of iperf3; NULL: the default */
+	unsigned long long file_bytes; /* size of the file at the URL; 0: ask for it */
 };
 
 /* What the child has printed. */

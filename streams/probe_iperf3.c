@@ -23,8 +23,8 @@ static char **make_arguments(const struct probe_run *run)
 
 	if (!a)
 		return NULL;
-	*a = (struct arguments){.argv = {"iperf3", "--json", "--client", (char *)run->destination,
-					 a->port, a->streams, a->seconds, a->omit,
+	*a = (struct arguments){.argv = {"iperf3", "--json", "--client", run->destination, a->port,
+					 a->streams, a->seconds, a->omit,
 					 "--connect-timeout=" CONNECT_TIMEOUT_MS}};
 	snprintf(a->port, sizeof(a->port), "--port=%u", run->port);
 	snprintf(a->streams, sizeof(a->streams), "--parallel=%u", run->streams);
@@ -36,7 +36,7 @@ static char **make_arguments(const struct probe_run *run)
 		*next++ = "--reverse";
 	if (run->congestion_control) {
 		*next++ = "--congestion";
-		*next++ = (char *)run->congestion_control;
+		*next++ = run->congestion_control;
 	}
 	return a->argv;
 }

@@ -51,12 +51,11 @@ struct samples {
 };
 
 struct tcptuned_streams {
-	char *destination, *congestion_control;
 	struct tcptuned_streams_options options;
 	const struct probe_kind *kind;
 	struct tcptuned_streams_doubling doubling;
 	struct tcptuned_streams_result result;
-	struct probe_run run; /* that is being measured */
+	struct probe_run run; /* that is being measured; its strings are allocated */
 	struct child child;
 	struct samples samples;
 	double began_s, probe_began_s;
@@ -298,23 +297,20 @@ int tcptuned_streams_start(const char *destination, const struct tcptuned_stream
 	t->began_s = now_s();
 	t->child.output = t->epoll = t->timer = -1;
 	t->status = 1;
-	t->destination = strdup(destination);
-	if (known.congestion_control)
-		t->congestion_control = strdup(known.congestion_control);
 	t->run = (struct probe_run){
-		.destination = t->destination,
+		.destination = strdup(destination),
 		.port = t->options.port,
 		.seconds = t->options.probe_seconds,
 		.omit_seconds = t->options.probe_seconds > 2 ? 2 : 1, /* slow start */
 		.receive = t->options.receive,
-		.congestion_control = t->congestion_control,
 	};
+	if (known.congestion_control)
+		t->run.congestion_control = strdup(known.congestion_control);
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	err = !t->destination || (known.congestion_control && !t->congestion_control) ? -ENOMEM
-	      : t->epoll < 0 || t->timer < 0					      ? -errno
-										      : 0;
-	if (!err && timerfd_settime(t->timer, 0, &every, NULL))
+	if (!t->run.destination || (known.congestion_control && !t->run.congestion_control))
+		err = -ENOMEM;
+	else if (t->epoll < 0 || t->timer < 0 || timerfd_settime(t->timer, 0, &every, NULL))
 		err = -errno;
 	err = err ?: watch(t, t->timer);
 	err = err ?: begin_probe(t, t->options.probe != TCPTUNED_STREAMS_HTTP);
@@ -524,8 +520,8 @@ static int follow(struct tcptuned_streams *t, const char *url)
 
 	if (!destination)
 		return end_with(t, -ENOMEM, "%s", strerror(ENOMEM));
-	free(t->destination);
-	t->run.destination = t->destination = destination;
+	free(t->run.destination);
+	t->run.destination = destination;
 	if (++t->redirects > REDIRECTS_MAX)
 		return end_with(t, -EPROTO, "the server redirects more than %d times",
 				REDIRECTS_MAX);
@@ -666,8 +662,8 @@ void tcptuned_streams_free(struct tcptuned_streams *t)
 		close(t->epoll);
 	if (t->timer >= 0)
 		close(t->timer);
-	free(t->congestion_control);
-	free(t->destination);
+	free(t->run.congestion_control);
+	free(t->run.destination);
 	free(t);
 }
 
