@@ -281,7 +281,6 @@ static void find_within(const struct tcptuned_streams_options *options,
 		r->impact = TCPTUNED_STREAMS_IMPACT_MODEL;
 	if (r->model_impact > options->impact_max && one.streams == 1)
 		r->impact = find_evidence(r, &one);
-	r->within = r->fastest;
 	if (r->impact != TCPTUNED_STREAMS_IMPACT_MODEL)
 		return;
 	r->within = tcptuned_streams_within(&r->fit, options->impact_max, r->fastest);
