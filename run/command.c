@@ -16,8 +16,9 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-void command_send(int channel, struct command_message message, int fd)
+void command_send(int channel, int kind, int value, int fd)
 {
+	struct command_message message = {kind, value};
 	union {
 		struct cmsghdr header;
 		char space[CMSG_SPACE(sizeof(int))];
@@ -80,18 +81,17 @@ static _Noreturn void become(char **command, const struct command_signals *signa
 		/*
 		 * Not under PR_SET_NO_NEW_PRIVS, which cannot be cleared: it is started once more.
 		 */
-		command_send(channel, (struct command_message){COMMAND_NOT_FILTERED, -listener},
-			     -1);
+		command_send(channel, COMMAND_NOT_FILTERED, -listener, -1);
 		_exit(EXIT_FAILURE);
 	}
 	if (filter) {
-		command_send(channel, (struct command_message){COMMAND_FILTERED, 0}, listener);
+		command_send(channel, COMMAND_FILTERED, 0, listener);
 		close(listener);
 	}
 	sigaction(SIGCHLD, &signals->child, NULL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 	execvp(command[0], command);
-	command_send(channel, (struct command_message){COMMAND_NOT_STARTED, errno}, -1);
+	command_send(channel, COMMAND_NOT_STARTED, errno, -1);
 	_exit(EXIT_FAILURE);
 }
 

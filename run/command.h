@@ -30,7 +30,7 @@ struct command_message {
 };
 
 /* Send a message, and with it a descriptor, unless that is negative. */
-void command_send(int channel, struct command_message message, int fd);
+void command_send(int channel, int kind, int value, int fd);
 
 /*
  * Wait for a message; its descriptor, if any, replaces @fd. Returns false if the other end is

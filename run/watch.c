@@ -43,11 +43,6 @@ struct watcher {
 	struct tune tune;
 };
 
-static void send_message(const struct watcher *w, int kind, int value)
-{
-	command_send(w->channel, (struct command_message){kind, value}, -1);
-}
-
 static void scan(struct watcher *w)
 {
 	uint64_t began = connections_cost_us(), took, wait;
@@ -113,7 +108,7 @@ static void report_end(struct watcher *w)
 		w->alone = false;
 	if (w->tune.memory.child)
 		return; /* this function is called again at the end of the child */
-	send_message(w, has_work(w) ? COMMAND_ENDED_FIRST : COMMAND_ENDED, w->status);
+	command_send(w->channel, has_work(w) ? COMMAND_ENDED_FIRST : COMMAND_ENDED, w->status, -1);
 	w->status = -1;
 	command_close_inherited(STDERR_FILENO + 1);
 	if (chdir("/"))
@@ -270,7 +265,7 @@ static bool start(struct watcher *w, const struct command_signals *signals, bool
 	}
 	if (w->command < 0) {
 		fprintf(stderr, "tcptune-run: %s: %s\n", command[0], strerror(failure.value));
-		send_message(w, COMMAND_NOT_STARTED, failure.value);
+		command_send(w->channel, COMMAND_NOT_STARTED, failure.value, -1);
 		return false;
 	}
 	if (listener >= 0)
@@ -281,7 +276,7 @@ static bool start(struct watcher *w, const struct command_signals *signals, bool
 		listener = -1;
 	}
 	/* Where this process is killed, the other one answers. */
-	command_send(w->channel, (struct command_message){COMMAND_STARTED, w->command}, listener);
+	command_send(w->channel, COMMAND_STARTED, w->command, listener);
 	command_close_inherited(STDOUT_FILENO + 1);
 	for (int i = 1; i < NSIG; i++)
 		if (sigismember(&early, i) == 1)
