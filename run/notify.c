@@ -107,12 +107,8 @@ int notify_init(struct notify *notify, int fd)
 
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
 		return -errno;
-	notify->notification_size = sizes.seccomp_notif > sizeof(struct seccomp_notif)
-					    ? sizes.seccomp_notif
-					    : sizeof(struct seccomp_notif);
-	notify->response_size = sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
-					? sizes.seccomp_notif_resp
-					: sizeof(struct seccomp_notif_resp);
+	notify->notification_size = MAX(sizes.seccomp_notif, sizeof(struct seccomp_notif));
+	notify->response_size = MAX(sizes.seccomp_notif_resp, sizeof(struct seccomp_notif_resp));
 	notify->notification = malloc(notify->notification_size);
 	notify->response = malloc(notify->response_size);
 	if (!notify->notification || !notify->response)
