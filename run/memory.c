@@ -19,11 +19,6 @@
 #define FILE_SECONDS 3	  /* that a child may take; the store waits for a lock for a shorter time */
 #define LIMIT_MS     2000 /* of a statement, and of another process that has locked the file */
 
-static __s64 now_s(void)
-{
-	return (__s64)(tcptuned_clock_ns(CLOCK_REALTIME) / 1000000000);
-}
-
 /* False: the other end is this host. */
 static bool fill_key(struct tcptuned_path_key *ret, const struct diag_socket *s)
 {
@@ -32,8 +27,7 @@ static bool fill_key(struct tcptuned_path_key *ret, const struct diag_socket *s)
 
 	tcptuned_prefix_map_address(prefix.address, s->message.idiag_family, id->idiag_dst);
 	prefix.ipv4 = tcptuned_address_is_ipv4(prefix.address);
-	prefix.length = prefix.ipv4 ? 96 + PATH_IPV4_PREFIX : PATH_IPV6_PREFIX;
-	tcptuned_prefix_mask(prefix.address, prefix.length);
+	tcptuned_prefix_of_path(&prefix);
 	tcptuned_prefix_path_key(&prefix, ret);
 	return memcmp(id->idiag_src, id->idiag_dst, sizeof(id->idiag_dst)) != 0;
 }
@@ -86,7 +80,7 @@ static bool fill_sample(struct path_sample *ret, struct tcptuned_path_key *key,
 static void read_path(void *context, const struct tcptuned_path_key *key,
 		      const struct tcptuned_path *path)
 {
-	if (!path_expired(path, now_s(), MEMORY_EXPIRE_S))
+	if (!path_expired(path, tcptuned_clock_s(CLOCK_REALTIME), MEMORY_EXPIRE_S))
 		*find_or_add(context, key) = *path;
 }
 
@@ -174,6 +168,7 @@ void memory_child_ended(struct memory *memory, int status)
 unsigned int memory_window(const struct memory *memory, const struct connections *all,
 			   const struct connection *c)
 {
+	__s64 now_s = tcptuned_clock_s(CLOCK_REALTIME);
 	struct tcptuned_path_key key, other;
 	struct tcptuned_path path = {0};
 	struct path_sample sample;
@@ -186,9 +181,8 @@ unsigned int memory_window(const struct memory *memory, const struct connections
 	for (const struct connection *o = all->first; o; o = o->next)
 		if (o->closed && fill_sample(&sample, &other, o) &&
 		    !memcmp(&key, &other, sizeof(key)))
-			path_merge(&path, &sample, now_s(), MEMORY_EXPIRE_S);
-	return path_receive_window(&path, now_s(), MEMORY_EXPIRE_S,
-				   c->socket.info.tcp.tcpi_min_rtt);
+			path_merge(&path, &sample, now_s, MEMORY_EXPIRE_S);
+	return path_receive_window(&path, now_s, MEMORY_EXPIRE_S, c->socket.info.tcp.tcpi_min_rtt);
 }
 
 /* Makes the directories of the file, with the mode that the XDG specification demands. */
@@ -210,8 +204,8 @@ static void merge(struct memory_paths *known, struct connections *all)
 
 	for (struct connection *c = all->first; c; c = c->next)
 		if (fill_sample(&sample, &key, c))
-			c->saved = path_merge(find_or_add(known, &key), &sample, now_s(),
-					      MEMORY_EXPIRE_S);
+			c->saved = path_merge(find_or_add(known, &key), &sample,
+					      tcptuned_clock_s(CLOCK_REALTIME), MEMORY_EXPIRE_S);
 }
 
 /*
