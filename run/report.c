@@ -44,11 +44,6 @@ static void print_amount(FILE *out, double amount, const char *unit)
 	fprintf(out, "%.3g %.*s%s", amount, i > 0, &prefixes[i], unit);
 }
 
-static double rtt_us(const struct connection *c)
-{
-	return diag_rtt_us(&c->socket.info.tcp);
-}
-
 static double bytes_of(const struct connection *c)
 {
 	const struct tcp_info *info = &c->socket.info.tcp;
@@ -104,7 +99,7 @@ static void print_text(FILE *out, const struct connection *c)
 	print_amount(out, bytes_of(c), "B");
 	fputs(" at ", out);
 	print_amount(out, rate_of(c), "bit/s");
-	fprintf(out, ", RTT %.3g ms", rtt_us(c) / 1000);
+	fprintf(out, ", RTT %.3g ms", diag_rtt_us(&c->socket.info.tcp) / 1e3);
 	print_limits(out, c);
 	fputc('\n', out);
 }
@@ -126,7 +121,7 @@ static void print_json(FILE *out, const struct connection *c)
 		(int)c->owner.pid, is_open(c) ? "true" : "false",
 		connection_receives(c) ? "receive" : "send", connection_seconds(c),
 		(unsigned long long)info->tcpi_bytes_received,
-		(unsigned long long)info->tcpi_bytes_acked, rate_of(c), rtt_us(c) / 1e6,
+		(unsigned long long)info->tcpi_bytes_acked, rate_of(c), diag_rtt_us(info) / 1e6,
 		info->tcpi_min_rtt == ~0u ? 0 : info->tcpi_min_rtt / 1e6, info->tcpi_total_retrans,
 		c->socket.congestion_control);
 	for (int i = 0; i < LIMITS; i++)
