@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -58,9 +59,7 @@ static void scan(struct watcher *w)
 		connections_forget_closed(&w->connections, w->reports);
 	}
 	wait = w->scans++ < SCANS_FAST ? 0 : CONNECTIONS_COST_INVERSE * took;
-	if (wait < SCAN_MIN_US)
-		wait = SCAN_MIN_US;
-	w->scan_us = tcptuned_monotonic_us() + (wait < SCAN_MAX_US ? wait : SCAN_MAX_US);
+	w->scan_us = tcptuned_monotonic_us() + MIN(MAX(wait, SCAN_MIN_US), SCAN_MAX_US);
 }
 
 /* Prints what is known at the end of the command; connections that are open are read once more. */
@@ -161,17 +160,14 @@ static bool is_live(const struct watcher *w)
 
 static int wait_ms(const struct watcher *w)
 {
-	uint64_t due = ~0ull, now = tcptuned_monotonic_us();
+	uint64_t due = w->scan_us, now = tcptuned_monotonic_us();
 
-	if (w->sees) {
-		due = w->scan_us;
-		if (is_live(w) && w->report_us < due)
-			due = w->report_us;
-		if (w->tune.on && w->tune.due_us < due)
-			due = w->tune.due_us;
-	}
-	if (due == ~0ull)
+	if (!w->sees)
 		return -1;
+	if (is_live(w))
+		due = MIN(due, w->report_us);
+	if (w->tune.on)
+		due = MIN(due, w->tune.due_us);
 	return due > now ? (int)((due - now + 999) / 1000) : 0;
 }
 
