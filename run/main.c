@@ -106,8 +106,7 @@ static int follow(int channel, int signals, pid_t watcher)
 		}
 		if (message.kind == COMMAND_ENDED)
 			waitpid(watcher, NULL, 0);
-		if (message.kind == COMMAND_ENDED || message.kind == COMMAND_ENDED_FIRST)
-			return message.value;
+		return message.value;
 	}
 }
 
