@@ -18,6 +18,7 @@
 #include "host/cgroup.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/version.h"
 
 enum level { OK, WARN, FAILED };
 
@@ -149,14 +150,11 @@ static json_t *look_at_host(void)
 	struct utsname name;
 	struct statvfs sysctls;
 	struct statfs bpffs;
-	int major, minor;
 	bool root;
 
 	uname(&name);
 	json_object_set_new(host, "release", json_string(name.release));
-	if (sscanf(name.release, "%d.%d", &major, &minor) == 2)
-		json_object_set_new(host, "new_enough",
-				    json_boolean(major > 6 || (major == 6 && minor >= 1)));
+	json_object_set_new(host, "new_enough", json_boolean(tcptuned_version_is_linux(6, 1)));
 	json_object_set_new(host, "btf", json_boolean(!access("/sys/kernel/btf/vmlinux", F_OK)));
 	cgroup = tcptuned_cgroup_open("", &root, path, sizeof(path), NULL);
 	if (cgroup >= 0) {

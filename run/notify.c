@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/utsname.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/version.h"
 
 #define FILTER_MAX 512 /* instructions; there are some 30 */
 
@@ -69,16 +69,6 @@ static int read_program(struct sock_filter *program)
 	return err ?: n > 0 ? (int)((size_t)n / sizeof(*program)) : -EIO;
 }
 
-/* Before Linux 5.5 no call that was intercepted can go on (SECCOMP_USER_NOTIF_FLAG_CONTINUE). */
-static bool can_continue(void)
-{
-	struct utsname name;
-	int major, minor;
-
-	return !uname(&name) && sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
-	       (major > 5 || (major == 5 && minor >= 5));
-}
-
 int notify_install(void)
 {
 	/* Not the mitigation that a filter had until Linux 5.16, which slows the command down. */
@@ -86,7 +76,8 @@ int notify_install(void)
 				   SECCOMP_FILTER_FLAG_SPEC_ALLOW;
 	struct sock_filter program[FILTER_MAX];
 	struct sock_fprog description = {.filter = program};
-	int len = can_continue() ? read_program(program) : -ENOSYS, fd;
+	/* No call that was intercepted could go on before (SECCOMP_USER_NOTIF_FLAG_CONTINUE). */
+	int len = tcptuned_version_is_linux(5, 5) ? read_program(program) : -ENOSYS, fd;
 
 	if (len < 0)
 		return len;

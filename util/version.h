@@ -2,10 +2,15 @@
 #ifndef TCPTUNED_UTIL_VERSION_H
 #define TCPTUNED_UTIL_VERSION_H
 
+#include <stdbool.h>
+
 /* The first twelve digits of this build's commit; "": built without git's history. */
 extern const char tcptuned_version_revision[];
 
 /* Print the answer to --version. */
 void tcptuned_version_print(const char *program);
+
+/* True if this kernel is Linux @major.@minor or later. */
+bool tcptuned_version_is_linux(unsigned int major, unsigned int minor);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <zlib.h>
@@ -24,6 +23,7 @@
 #include "kern/struct_ops.h"
 #include "tcptuned.skel.h"
 #include "util/cleanup.h"
+#include "util/version.h"
 
 #define FILES_MIN 128 /* that may be open; 59 are */
 
@@ -159,15 +159,6 @@ static int load_programs(struct tcptuned_kernel *k, int cgroup_fd, struct tcptun
 	return error;
 }
 
-static bool is_linux_7_1(void)
-{
-	unsigned int major = 0, minor = 0;
-	struct utsname host;
-
-	return !uname(&host) && sscanf(host.release, "%u.%u", &major, &minor) == 2 &&
-	       (major > 7 || (major == 7 && minor >= 1));
-}
-
 /* The maps that it shares with the programs are theirs. */
 static int load_cc_with(const struct tcptuned_kernel *k, struct bpf_object **ret,
 			enum tcptuned_cc cc, bool has_tx_start, uint32_t map_flags)
@@ -203,7 +194,7 @@ static int load_cc_with(const struct tcptuned_kernel *k, struct bpf_object **ret
  */
 static void load_cc(struct tcptuned_kernel *k, struct bpf_object **ret, enum tcptuned_cc cc)
 {
-	bool has_tx_start = is_linux_7_1();
+	bool has_tx_start = tcptuned_version_is_linux(7, 1);
 	int error = load_cc_with(k, ret, cc, has_tx_start, TCPTUNED_STRUCTOPS_LINK);
 
 	if (error)
