@@ -47,7 +47,7 @@ static void print_direction(const char *title, const json_t *numbers, const json
 	}
 	if (!streams)
 		return;
-	ctl_format_rate(json_number_value(json_object_get(streams, "bits_per_second")), rate);
+	ctl_format_rate(ctl_real(streams, "bits_per_second"), rate);
 	printf("%s%s by %llu connections\n", numbers ? "               " : "", rate,
 	       ctl_number(streams, "streams"));
 }

@@ -113,6 +113,11 @@ unsigned long long ctl_number(const json_t *object, const char *path)
 	return (unsigned long long)json_integer_value(ctl_member(object, path));
 }
 
+double ctl_real(const json_t *object, const char *path)
+{
+	return json_number_value(ctl_member(object, path));
+}
+
 const char *ctl_text(const json_t *object, const char *path)
 {
 	const char *text = json_string_value(ctl_member(object, path));

@@ -29,6 +29,7 @@ const json_t *ctl_member(const json_t *object, const char *path);
 
 /* The same as a number, 0 if there is none; as text, "" if there is none. */
 unsigned long long ctl_number(const json_t *object, const char *path);
+double ctl_real(const json_t *object, const char *path);
 const char *ctl_text(const json_t *object, const char *path);
 
 /* Print @answer on one line of standard output. */

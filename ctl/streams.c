@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcptunectl streams: how many parallel connections to a destination, and why; see lib/. */
+/* tcptunectl streams: how many parallel connections to a destination, and why; see streams/. */
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -234,11 +234,6 @@ static int ask_memory(const struct ctl *ctl, const struct question *q, json_t **
 	return error;
 }
 
-static double real_of(const json_t *object, const char *name)
-{
-	return json_number_value(json_object_get(object, name));
-}
-
 /*
  * Advise from what is remembered, as a search does from its probes. Returns false if that is
  * refused.
@@ -257,13 +252,13 @@ static bool conclude(const struct question *q, const json_t *memory,
 			break;
 		ret->levels[ret->levels_len++] = (struct tcptuned_streams_level){
 			.streams = (unsigned int)ctl_number(level, "streams"),
-			.rate = real_of(level, "bits_per_second"),
-			.rate_peak = real_of(level, "peak_bits_per_second"),
-			.loss = real_of(level, "loss"),
-			.rtt_s = real_of(level, "rtt_seconds"),
-			.rtt_min_s = real_of(level, "rtt_min_seconds"),
-			.receiver_window = real_of(level, "receiver_window_share"),
-			.send_buffer = real_of(level, "send_buffer_share"),
+			.rate = ctl_real(level, "bits_per_second"),
+			.rate_peak = ctl_real(level, "peak_bits_per_second"),
+			.loss = ctl_real(level, "loss"),
+			.rtt_s = ctl_real(level, "rtt_seconds"),
+			.rtt_min_s = ctl_real(level, "rtt_min_seconds"),
+			.receiver_window = ctl_real(level, "receiver_window_share"),
+			.send_buffer = ctl_real(level, "send_buffer_share"),
 			.receives = !strcmp(ctl_text(memory, "direction"), "receive"),
 		};
 	}

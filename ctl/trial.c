@@ -5,16 +5,12 @@
 
 #include "commands.h"
 #include "format.h"
+#include "util/array.h"
 
 static const struct ctl_option options[] = {
 	{OPTION(CTL_JSON, "Print one JSON object.")},
 	{OPTION(0)},
 };
-
-static double real(const json_t *row, const char *name)
-{
-	return json_number_value(json_object_get(row, name));
-}
 
 /* A mean of one kind of connections. */
 static void format_mean(const char *measure, double value, char ret[CTL_WORD])
@@ -39,7 +35,7 @@ static void format_measure(const json_t *row, char ret[CTL_WORD])
 	const char *name = "", *measure = ctl_text(row, "measure");
 	char size[CTL_WORD];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(names[i][0], measure))
 			name = names[i][1];
 	ctl_format_bytes(from, size);
@@ -56,12 +52,12 @@ static void print_row(const json_t *row)
 	int places;
 
 	format_measure(row, what);
-	format_mean(measure, real(row, "tuned"), tuned);
-	format_mean(measure, real(row, "held_back"), held_back);
+	format_mean(measure, ctl_real(row, "tuned"), tuned);
+	format_mean(measure, ctl_real(row, "held_back"), held_back);
 	places = strchr(tuned, '%') ? 2 : 1; /* of the difference of two shares */
 	printf("%-24s  %12s  %12s  %+8.*f %%  %+.*f to %+.*f %%%s\n", what, tuned, held_back,
-	       places, 100 * real(row, "difference"), places, 100 * real(row, "low"), places,
-	       100 * real(row, "high"),
+	       places, 100 * ctl_real(row, "difference"), places, 100 * ctl_real(row, "low"),
+	       places, 100 * ctl_real(row, "high"),
 	       !*better			  ? ""
 	       : !strcmp(better, "tuned") ? ": better"
 					  : ": WORSE");
@@ -74,8 +70,8 @@ static void print_trial(const json_t *trial)
 	size_t i;
 
 	printf("%s: %.3g %% are held back; ended so far: %llu tuned, %llu held back\n",
-	       ctl_text(trial, "policy"), 100 * real(trial, "holdback"), ctl_number(trial, "tuned"),
-	       ctl_number(trial, "held_back"));
+	       ctl_text(trial, "policy"), 100 * ctl_real(trial, "holdback"),
+	       ctl_number(trial, "tuned"), ctl_number(trial, "held_back"));
 	if (ctl_holds(trial, "harmful"))
 		puts("Tuning did harm: the policy only observes. tcptunectl policy enable starts "
 		     "another trial.");
