@@ -493,12 +493,13 @@ static void read_filter(struct top *top)
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		json_object_del(request, ends[i]);
 	top->trouble[0] = '\0';
-	if (line[0] && ctl_add_flow(&ctl, request, &err))
+	if (line[0] && ctl_add_flow(&ctl, request, &err)) {
 		snprintf(top->trouble, sizeof(top->trouble), "%s", err.text);
-	for (size_t i = 0; i < ARRAY_SIZE(ends) && !top->trouble[0]; i++)
-		json_object_del(top->request, ends[i]);
-	if (!top->trouble[0])
+	} else {
+		json_object_clear(top->request);
 		json_object_update(top->request, request);
+	}
+	top->due_s = 0;
 	take_terminal(top);
 }
 
@@ -528,8 +529,6 @@ static int handle_keys(struct top *top, struct tcptuned_error *err)
 		read_filter(top);
 	else if (key[0] == '\n' && top->len)
 		return explain(top, err);
-	if (key[0] == '/')
-		top->due_s = 0;
 	sort_rows(top);
 	return 0;
 }
