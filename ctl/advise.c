@@ -12,11 +12,6 @@
 #include "format.h"
 #include "util/array.h"
 
-static const struct ctl_option options[] = {
-	{OPTION(CTL_JSON, "Print one JSON object.")},
-	{OPTION(0)},
-};
-
 static int add_address(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
 	const char *host = ctl->arguments[0];
@@ -87,7 +82,7 @@ const struct ctl_command ctl_advise = {
 		"the congestion control that a new one gets, and how many parallel connections carry "
 		"most, if streams --probe none could say it. Any user may ask, about the network "
 		"namespace of the question. Programs ask by tcptuned_advise(3).",
-	.options = options,
+	.options = ctl_json_option,
 	.arguments_min = 1,
 	.request = "advise",
 	.add_arguments = add_address,

@@ -36,6 +36,11 @@ static const struct tcptuned_option global_options[] = {
 static const struct tcptuned_option help_option = {"help", 'h', NULL, "Print this help and exit."};
 static const struct tcptuned_option no_options[] = {{0}};
 
+const struct ctl_option ctl_json_option[] = {
+	{OPTION(CTL_JSON, "Print one JSON object.")},
+	{OPTION(0)},
+};
+
 /* ---- help ---------------------------------------------------------------------------------- */
 
 static const char *space_before(const char *text)

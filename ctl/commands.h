@@ -51,6 +51,9 @@ extern const struct ctl_command ctl_status, ctl_top, ctl_flows, ctl_explain, ctl
 #define OPTION(...) .option = {__VA_ARGS__}
 #define CTL_JSON    "json", 'j', NULL /* the option --json, which most commands have */
 
+/* The options of a command that has no other one. */
+extern const struct ctl_option ctl_json_option[];
+
 /* Execute a command line. Returns the exit status; an error is printed on standard error. */
 int ctl_main(int argc, char **argv);
 

@@ -96,11 +96,6 @@ static const struct finding policy_findings[] = {
 	{"policy", WARN, "cgroup_missing", "{policy}: its control group does not exist now"},
 };
 
-static const struct ctl_option options[] = {
-	{OPTION(CTL_JSON, "Print one JSON object.")},
-	{OPTION(0)},
-};
-
 static void add_finding(json_t *report, const char *check, enum level level, const char *text)
 {
 	json_array_append_new(report, json_pack("{s:s,s:s,s:s}", "level", levels[level], "check",
@@ -229,6 +224,6 @@ const struct ctl_command ctl_doctor = {
 	.help = "Check what the daemon needs of this host, that it runs, and what it reports of its "
 		"configuration, memory, sysctls and policies: one line for each, which says ok, warn "
 		"or fail, and what to do. The exit status is 0 unless one has failed.",
-	.options = options,
+	.options = ctl_json_option,
 	.run = run,
 };

@@ -5,11 +5,6 @@
 #include "commands.h"
 #include "format.h"
 
-static const struct ctl_option options[] = {
-	{OPTION(CTL_JSON, "Print one JSON object.")},
-	{OPTION(0)},
-};
-
 static const struct ctl_template configuration[] = {
 	{"", "pinned in      {pinned_in}\n"},
 	{"configuration.rejected",
@@ -116,7 +111,7 @@ const struct ctl_command ctl_status = {
 	.help = "Print whether the daemon runs, whether its configuration is in force, what it has "
 		"done so far, which sysctls it has set (one that another program has changed since is "
 		"left alone), and which sysctls of the host limit every connection.",
-	.options = options,
+	.options = ctl_json_option,
 	.request = "status",
 	.print = print_status,
 };

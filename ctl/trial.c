@@ -7,11 +7,6 @@
 #include "format.h"
 #include "util/array.h"
 
-static const struct ctl_option options[] = {
-	{OPTION(CTL_JSON, "Print one JSON object.")},
-	{OPTION(0)},
-};
-
 /* A mean of one kind of connections. */
 static void format_mean(const char *measure, double value, char ret[CTL_WORD])
 {
@@ -116,7 +111,7 @@ const struct ctl_command ctl_trial = {
 		"are shown to be slower, or those that send to have longer round trips without being faster, by "
 		"more than a hundredth, the policy only observes new connections from then on (policy apply: "
 		"open ones, too), until policy enable starts another trial.",
-	.options = options,
+	.options = ctl_json_option,
 	.arguments_max = 1,
 	.request = "trial",
 	.field = "policy",
