@@ -106,16 +106,14 @@ static const char *check_congestion_control(int fd, const char *name)
 	return NULL;
 }
 
-void tune_init(struct tune *tune, const struct run_options *options, struct notify *notify, bool on)
+void tune_init(struct tune *tune, const struct run_options *options, struct notify *notify)
 {
-	_cleanup_close_ int fd = on ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
-	int err = on ? try_to_duplicate() : 0;
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int err = try_to_duplicate();
 
-	*tune = (struct tune){.on = on && !err, .options = options, .notify = notify};
-	if (on) {
-		check_buffer_locks(fd);
-		tune->cc = check_congestion_control(fd, options->cc);
-	}
+	*tune = (struct tune){.on = !err, .options = options, .notify = notify};
+	check_buffer_locks(fd);
+	tune->cc = check_congestion_control(fd, options->cc);
 	if (err)
 		fprintf(stderr, "tcptune-run: --tune: pidfd_getfd(): %s; %s\n",
 			err == -EPERM	 ? "forbidden by this container or host"

@@ -18,11 +18,10 @@ struct tune {
 };
 
 /*
- * Prepare to tune if @on. Where the system does not let this process do that, the command will load
- * a library, and tune its own sockets.
+ * Prepare to tune. Where the system does not let this process do that, the command will load a
+ * library, and tune its own sockets.
  */
-void tune_init(struct tune *tune, const struct run_options *options, struct notify *notify,
-	       bool on);
+void tune_init(struct tune *tune, const struct run_options *options, struct notify *notify);
 
 /* Look at the connections for which it is time. */
 void tune_connections(struct tune *tune, struct connections *all);

@@ -306,7 +306,8 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 		fputs("tcptune-run: receive buffers are left alone: net.ipv4.tcp_moderate_rcvbuf is 0, or "
 		      "net.ipv4.tcp_rmem cannot be read\n",
 		      stderr);
-	tune_init(&w->tune, options, &w->notify, options->tune && !tuned);
+	if (options->tune && !tuned)
+		tune_init(&w->tune, options, &w->notify);
 	w->sees = w->reports || w->tune.on;
 	err = w->sees ? connections_open(&w->connections) : 0;
 	if (err) {
