@@ -24,6 +24,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/rights.h"
 
 #define TICK_US	      5000000
 #define HUNG_TICKS    6	      /* of the keeper, without one of the worker */
@@ -67,59 +68,6 @@ struct message {
 	struct tcptuned_adoption adoption;
 };
 
-/* ---- the pair of sockets ------------------------------------------------------------------ */
-
-union rights {
-	struct cmsghdr header;
-	char space[CMSG_SPACE(sizeof(int))];
-};
-
-/* Send @data, with a descriptor (-1: none). One that has ended is noticed otherwise. */
-static int send_with(int pair, const void *data, size_t size, int fd)
-{
-	union rights rights = {.header = {.cmsg_level = SOL_SOCKET,
-					  .cmsg_type = SCM_RIGHTS,
-					  .cmsg_len = CMSG_LEN(sizeof(int))}};
-	struct iovec iov = {(void *)data, size};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&rights.header), &fd, sizeof(fd));
-		msg.msg_control = &rights;
-		msg.msg_controllen = sizeof(rights);
-	}
-	return sendmsg(pair, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
-/* Receive as much, with its descriptor (-1: none). Returns 0, or a negative errno. */
-static int receive_with(int pair, void *data, size_t size, int *ret_fd, int flags)
-{
-	union rights rights;
-	struct iovec iov = {data, size};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = &rights,
-			     .msg_controllen = sizeof(rights)};
-	const struct cmsghdr *header;
-	ssize_t got = recvmsg(pair, &msg, MSG_CMSG_CLOEXEC | flags);
-
-	*ret_fd = -1;
-	if (got < 0)
-		return -errno;
-	header = CMSG_FIRSTHDR(&msg);
-	/* The padding has room for a second one, which may have been sent, too. */
-	for (size_t at = CMSG_LEN(0);
-	     header && header->cmsg_type == SCM_RIGHTS && at < header->cmsg_len;
-	     at += sizeof(int)) {
-		tcptuned_closep(ret_fd);
-		memcpy(ret_fd, (const char *)header + at, sizeof(*ret_fd));
-	}
-	if (got == (ssize_t)size)
-		return 0;
-	tcptuned_closep(ret_fd);
-	return -ECONNRESET;
-}
-
 /* ---- the worker --------------------------------------------------------------------------- */
 
 struct worker {
@@ -138,14 +86,14 @@ static void say(int what)
 {
 	struct call call = {.what = what};
 
-	send_with(the_worker.fd, &call, sizeof(call), -1);
+	tcptuned_rights_send(the_worker.fd, &call, sizeof(call), -1);
 }
 
 static void pass_listener(int fd, const struct tcptuned_filter *filter)
 {
 	struct call call = {.what = CALL_LISTENER, .filter = *filter};
 
-	send_with(the_worker.fd, &call, sizeof(call), fd);
+	tcptuned_rights_send(the_worker.fd, &call, sizeof(call), fd);
 }
 
 /* Another worker serves from now on. */
@@ -176,12 +124,12 @@ static void obey(const struct message *m, int *fd)
 static int ask(const struct call *call, struct message *ret, void (*visit)(void *ctx, int iterator),
 	       void *ctx)
 {
-	int error = send_with(the_worker.fd, call, sizeof(*call), -1);
+	int error = tcptuned_rights_send(the_worker.fd, call, sizeof(*call), -1);
 
 	do {
 		_cleanup_close_ int fd = -1;
 
-		error = error ?: receive_with(the_worker.fd, ret, sizeof(*ret), &fd, 0);
+		error = error ?: tcptuned_rights_receive(the_worker.fd, ret, sizeof(*ret), &fd, 0);
 		if (error)
 			return FAIL(&ret->err, -error, DAEMON, "the daemon ends: %s",
 				    strerror(-error));
@@ -263,7 +211,7 @@ static int on_message(sd_event_source *source, int pair, uint32_t events, void *
 	_cleanup_close_ int fd = -1;
 	struct message m;
 
-	if (receive_with(pair, &m, sizeof(m), &fd, 0))
+	if (tcptuned_rights_receive(pair, &m, sizeof(m), &fd, 0))
 		return sd_event_exit(the_worker.event, EXIT_SUCCESS); /* the keeper has ended */
 	obey(&m, &fd);
 	return 0;
@@ -476,7 +424,7 @@ static void send_iterator(void *ctx)
 	if (walk->error || !walk->link || !tcptuned_netns_has_sockets())
 		return;
 	fd = bpf_iter_create(bpf_link__fd(walk->link));
-	walk->error = fd < 0 ? -errno : send_with(walk->pair, &m, sizeof(m), fd);
+	walk->error = fd < 0 ? -errno : tcptuned_rights_send(walk->pair, &m, sizeof(m), fd);
 }
 
 static struct tcptuned_worker *find_worker(struct tcptuned_daemon *d, pid_t pid, int fd)
@@ -515,7 +463,7 @@ static void answer(struct tcptuned_daemon *d, struct call *call, const struct tc
 	}
 	w = find_worker(d, pid, -1); /* it may have had to make place */
 	if (w)
-		send_with(w->fd, &m, sizeof(m), -1);
+		tcptuned_rights_send(w->fd, &m, sizeof(m), -1);
 }
 
 /* A client that gets events goes from one that retires to the next one. */
@@ -524,7 +472,7 @@ static void hand_over(const struct tcptuned_daemon *d, const struct call *call, 
 	const struct message m = {.what = MESSAGE_LISTENER, .filter = call->filter};
 
 	if (d->worker && client >= 0)
-		send_with(d->worker->fd, &m, sizeof(m), client);
+		tcptuned_rights_send(d->worker->fd, &m, sizeof(m), client);
 }
 
 static int on_call(sd_event_source *source, int pair, uint32_t events, void *ctx)
@@ -533,7 +481,7 @@ static int on_call(sd_event_source *source, int pair, uint32_t events, void *ctx
 	struct tcptuned_daemon *d = ctx;
 	const struct tcptuned_worker *w = find_worker(d, 0, pair);
 	struct call call;
-	int error = receive_with(pair, &call, sizeof(call), &client, MSG_DONTWAIT);
+	int error = tcptuned_rights_receive(pair, &call, sizeof(call), &client, MSG_DONTWAIT);
 
 	if (error == -EAGAIN)
 		return 0;
@@ -656,7 +604,7 @@ void tcptuned_worker_pause(struct tcptuned_daemon *d)
 	const struct message retire_now = {.what = MESSAGE_RETIRE};
 
 	if (d->worker)
-		send_with(d->worker->fd, &retire_now, sizeof(retire_now), -1);
+		tcptuned_rights_send(d->worker->fd, &retire_now, sizeof(retire_now), -1);
 	d->worker = NULL;
 }
 
@@ -698,7 +646,7 @@ static bool wait_for(struct tcptuned_daemon *d, unsigned int what, int timeout_m
 		    recv(d->worker->fd, &call, sizeof(call), MSG_DONTWAIT) != sizeof(call))
 			return false;
 		if (call.what > CALL_DONE)
-			send_with(d->worker->fd, &no, sizeof(no), -1);
+			tcptuned_rights_send(d->worker->fd, &no, sizeof(no), -1);
 	}
 	return (unsigned int)call.what == what;
 }
@@ -739,7 +687,7 @@ void tcptuned_worker_save(struct tcptuned_daemon *d)
 	for (int i = 0; i < 2; i++) {
 		if (!d->worker)
 			start_one(d);
-		if (d->worker && !send_with(d->worker->fd, &m, sizeof(m), -1) &&
+		if (d->worker && !tcptuned_rights_send(d->worker->fd, &m, sizeof(m), -1) &&
 		    wait_for(d, CALL_DONE, SAVE_WAIT_MS))
 			return;
 		if (d->worker)
@@ -754,7 +702,7 @@ void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptune
 
 	if (!d->worker)
 		return;
-	send_with(d->worker->fd, &m, sizeof(m), -1);
+	tcptuned_rights_send(d->worker->fd, &m, sizeof(m), -1);
 	wait_for(d, CALL_DONE, SAVE_WAIT_MS);
 }
 

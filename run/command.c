@@ -8,50 +8,30 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "notify.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/rights.h"
 
 void command_send(int channel, int kind, int value, int fd)
 {
 	struct command_message message = {kind, value};
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control = {.header = {.cmsg_level = SOL_SOCKET,
-				.cmsg_type = SCM_RIGHTS,
-				.cmsg_len = CMSG_LEN(sizeof(int))}};
-	struct iovec data = {&message, sizeof(message)};
-	struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
 
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
-	}
-	sendmsg(channel, &m, MSG_NOSIGNAL);
+	tcptuned_rights_send(channel, &message, sizeof(message), fd);
 }
 
 bool command_receive(int channel, struct command_message *ret, int *fd)
 {
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec data = {ret, sizeof(*ret)};
-	struct msghdr m = {.msg_iov = &data,
-			   .msg_iovlen = 1,
-			   .msg_control = &control,
-			   .msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(channel, &m, MSG_CMSG_CLOEXEC);
+	int passed;
 
-	if (n == sizeof(*ret) && CMSG_FIRSTHDR(&m))
-		memcpy(fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(*fd));
-	return n == sizeof(*ret);
+	if (tcptuned_rights_receive(channel, ret, sizeof(*ret), &passed, 0))
+		return false;
+	if (passed >= 0)
+		*fd = passed;
+	return true;
 }
 
 /*
