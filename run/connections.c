@@ -124,8 +124,9 @@ static void end_round(struct connection *c)
 	c->round_bytes = info->tcpi_bytes_received;
 }
 
-static void update(struct connection *c, const struct diag_socket *s)
+static void update(const struct diag_socket *s, void *context)
 {
+	struct connection *c = context;
 	char cc[sizeof(c->socket.congestion_control)];
 
 	if (!s->has_info)
@@ -161,12 +162,7 @@ static void on_dumped(const struct diag_socket *s, void *context)
 		add(all, c);
 	}
 	c->owner = *owner;
-	update(c, s);
-}
-
-static void on_updated(const struct diag_socket *s, void *context)
-{
-	update(context, s);
+	update(s, c);
 }
 
 static void close_connection(struct connections *all, struct connection *c)
@@ -182,7 +178,7 @@ static void on_closed(const struct diag_socket *s, void *context)
 
 	if (!c)
 		return;
-	update(c, s);
+	update(s, c);
 	c->final = true;
 	if (!c->closed)
 		close_connection(all, c);
@@ -224,7 +220,7 @@ int connections_scan(struct connections *all)
 int connections_update(struct connections *all, struct connection *c)
 {
 	int err = diag_get(all->requests, c->socket.message.idiag_family, &c->socket.message.id,
-			   on_updated, c);
+			   update, c);
 
 	if (err == -ENOENT)
 		close_connection(all, c);
