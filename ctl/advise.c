@@ -10,7 +10,6 @@
 #include "client.h"
 #include "commands.h"
 #include "format.h"
-#include "util/array.h"
 
 static int add_address(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {

@@ -7,7 +7,6 @@
 #include "commands.h"
 #include "explain.h"
 #include "format.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 
 #define COLUMNS_MAX 32
