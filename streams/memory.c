@@ -142,11 +142,10 @@ bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t
 }
 
 bool tcptuned_streams_memory_conclude(const struct tcptuned_streams_row *rows, size_t len,
-				      double impact_max, struct tcptuned_streams_result *ret)
+				      struct tcptuned_streams_result *ret)
 {
-	const struct tcptuned_streams_options options = {.size = sizeof(options),
-							 .streams_max = TCPTUNED_STREAMS_SEARCH_MAX,
-							 .impact_max = impact_max};
+	const struct tcptuned_streams_options options = {
+		.size = sizeof(options), .streams_max = TCPTUNED_STREAMS_SEARCH_MAX};
 	char why_not[TCPTUNED_STREAMS_REFUSAL];
 	struct tcptuned_streams_fit fit;
 

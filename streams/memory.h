@@ -50,10 +50,10 @@ bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t
 				 char ret_why[TCPTUNED_STREAMS_REFUSAL]);
 
 /*
- * Set @ret, zero but for its size, to the advice from levels that belong together. False: it is
- * refused.
+ * Set @ret, zero but for its size, to the advice from levels that belong together, with the impact
+ * on others that a search allows by default. False: it is refused.
  */
 bool tcptuned_streams_memory_conclude(const struct tcptuned_streams_row *rows, size_t len,
-				      double impact_max, struct tcptuned_streams_result *ret);
+				      struct tcptuned_streams_result *ret);
 
 #endif

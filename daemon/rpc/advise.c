@@ -20,9 +20,6 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-/* Others may lose so much, compared with one connection: the default of `tcptunectl streams`. */
-#define IMPACT_MAX 0.1
-
 /* What a new connection would get. */
 static void set_congestion_control(json_t *object, const struct tcptuned_source *source,
 				   const struct tcptuned_path *path, __s64 now_s)
@@ -79,7 +76,7 @@ static void set_streams(json_t *object, const struct tcptuned_streams_row *rows,
 {
 	struct tcptuned_streams_result result = {.size = sizeof(result)};
 
-	if (!tcptuned_streams_memory_conclude(rows, len, IMPACT_MAX, &result))
+	if (!tcptuned_streams_memory_conclude(rows, len, &result))
 		return;
 	json_object_set_new(object, rows[0].key.receives ? "receive_streams" : "send_streams",
 			    json_pack("{s:i,s:f}", "streams", (int)result.within, "bits_per_second",
