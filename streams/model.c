@@ -82,7 +82,7 @@ static int least_squares(const struct tcptuned_streams_level *levels, size_t len
 	return err;
 }
 
-/* The number of different levels; 0: one of them makes no sense. */
+/* The number of different levels; 0: there is none, or one of them makes no sense. */
 static unsigned int count_levels(const struct tcptuned_streams_level *levels, size_t len)
 {
 	unsigned int count = 0;
@@ -122,14 +122,11 @@ int tcptuned_streams_fit(enum tcptuned_streams_model model,
 			 const struct tcptuned_streams_level *levels, size_t len,
 			 struct tcptuned_streams_fit *ret)
 {
-	unsigned int count, use, negative;
+	unsigned int count = count_levels(levels, len), use, negative;
 	double term[TERMS];
 	int err;
 
-	if ((unsigned int)model >= sizeof(terms_of) / sizeof(*terms_of) || !len)
-		return -EINVAL;
-	count = count_levels(levels, len);
-	if (!count)
+	if ((unsigned int)model >= sizeof(terms_of) / sizeof(*terms_of) || !count)
 		return -EINVAL;
 	if (model == TCPTUNED_STREAMS_MODEL_BEST)
 		model = count < BEST_FULL ? TCPTUNED_STREAMS_MODEL_PARTIAL
