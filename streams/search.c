@@ -534,8 +534,7 @@ static int take_report(struct tcptuned_streams *t)
 	struct tcptuned_streams_result *r = &t->result;
 	struct probe_report report = {.retransmitted = -1, .threads = 1};
 	char why[sizeof(t->error)] = "";
-	int err = t->kind->read(&t->run, t->child.text ? t->child.text : "", t->child.len, &report,
-				why, sizeof(why));
+	int err = t->kind->read(&t->run, t->child.text, t->child.len, &report, why, sizeof(why));
 	double cpu;
 
 	t->bytes = fmax(t->bytes, report.bytes);
