@@ -71,9 +71,9 @@ static const enum column orders[] = {IN, RTT, QUEUE, UNIT}; /* IN: by both rates
 struct top {
 	const struct ctl *ctl;
 	json_t *request;
-	json_t *answer;			  /* the last one */
-	json_t *before;			  /* by connection, its bytes in the answer before */
-	double answer_s, before_s, due_s; /* when it was read; the next one is due */
+	json_t *answer;		/* the last one */
+	json_t *seen;		/* its connections, by their ends */
+	double answer_s, due_s; /* when it was read; the next one is due */
 	struct row *rows;
 	size_t len, order, selected;
 	double seconds;
@@ -134,12 +134,10 @@ static void format_limited(const json_t *flow, bool receives, char ret[CTL_WORD]
 			*c = ' ';
 }
 
-static void fill_row(const struct top *top, const json_t *flow, struct row *row)
+/* @before: the connection, @seconds ago; NULL: it is new. */
+static void fill_row(const json_t *flow, const json_t *before, double seconds, struct row *row)
 {
 	unsigned long long rtt = ctl_number(flow, "srtt_us"), min = ctl_number(flow, "min_rtt_us");
-	double seconds = top->answer_s - top->before_s;
-	char key[3 * CTL_WORD];
-	const json_t *before = json_object_get(top->before, key_of(flow, key));
 
 	/* Another connection may have the ends of one that is over. */
 	if (ctl_number(before, "bytes_received") > ctl_number(flow, "bytes_received") ||
@@ -191,19 +189,6 @@ static int compare_rows(const void *left, const void *right, void *order)
 	return (difference > 0) - (difference < 0);
 }
 
-static void remember(struct top *top)
-{
-	char key[3 * CTL_WORD];
-	json_t *flow;
-	size_t i;
-
-	json_decref(top->before);
-	top->before = json_object();
-	json_array_foreach (json_object_get(top->answer, "flows"), i, flow)
-		json_object_set(top->before, key_of(flow, key), flow);
-	top->before_s = top->answer_s;
-}
-
 static void sort_rows(struct top *top)
 {
 	enum column order = orders[top->order];
@@ -213,25 +198,30 @@ static void sort_rows(struct top *top)
 
 static int read_rows(struct top *top, struct tcptuned_error *err)
 {
-	const json_t *flows;
-	json_t *answer;
+	json_auto_t *before = top->seen;
+	double before_s = top->answer_s;
+	json_t *answer, *flow;
+	char key[3 * CTL_WORD];
+	size_t i;
 	int error = ctl_query(top->ctl->socket, top->request, &answer, err);
 
+	top->seen = json_object();
 	if (error)
 		return error;
-	if (top->answer)
-		remember(top);
 	json_decref(top->answer);
 	top->answer = answer;
 	top->answer_s = tcptuned_monotonic_s();
-	flows = json_object_get(answer, "flows");
 	free(top->rows);
-	top->len = json_array_size(flows);
+	top->len = json_array_size(json_object_get(answer, "flows"));
 	top->rows = calloc(top->len + 1, sizeof(*top->rows));
 	if (!top->rows)
 		return FAIL(err, ENOMEM, INTERNAL, "out of memory");
-	for (size_t i = 0; i < top->len; i++)
-		fill_row(top, json_array_get(flows, i), &top->rows[i]);
+	json_array_foreach (json_object_get(answer, "flows"), i, flow) {
+		const json_t *last = json_object_get(before, key_of(flow, key));
+
+		fill_row(flow, last, top->answer_s - before_s, &top->rows[i]);
+		json_object_set(top->seen, key, flow);
+	}
 	sort_rows(top);
 	return 0;
 }
@@ -598,7 +588,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	error = watch(&top, &waiting, err);
 	give_terminal_back(&top);
 	json_decref(top.answer);
-	json_decref(top.before);
+	json_decref(top.seen);
 	free(top.rows);
 	return error;
 }
