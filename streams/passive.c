@@ -43,9 +43,8 @@ struct group {
 	struct identity identity;
 	char congestion_control[TCPTUNED_CC_NAME_MAX]; /* of a sender */
 	__u32 netns;
-	__u64 scan;	  /* in which it was seen last; 0: the slot is free */
-	__u64 first_scan; /* in which the window began */
-	__u64 first_ns;
+	__u64 scan;	/* in which it was seen last; 0: the slot is free */
+	__u64 first_ns; /* when the window began; 0: there is none */
 	struct sums first, now;
 	double rtt_s; /* smoothed, a sum over the connections and scans since */
 	__u32 rtts;
@@ -201,7 +200,7 @@ void tcptuned_passive_add(struct tcptuned_passive *groups,
 			 sizeof(group->congestion_control));
 	if (group->scan != groups->scan) {
 		if (differs || group->scan + 1 != groups->scan) /* or not seen in the last scan */
-			group->first_scan = 0;
+			group->first_ns = 0;
 		if (differs)
 			memcpy(group->congestion_control, record->congestion_control,
 			       sizeof(group->congestion_control));
@@ -222,7 +221,6 @@ static void begin_window(const struct tcptuned_passive *groups, struct group *gr
 {
 	group->first = group->now;
 	group->first_ns = groups->now_ns;
-	group->first_scan = groups->scan;
 	group->rtt_s = 0;
 	group->rtts = 0;
 }
@@ -285,7 +283,7 @@ static void end_scan_of(struct tcptuned_passive *groups, struct group *group,
 {
 	__u64 ns = groups->now_ns - group->first_ns;
 
-	if (!group->first_scan || group->now.streams != group->first.streams ||
+	if (!group->first_ns || group->now.streams != group->first.streams ||
 	    group->now.members != group->first.members) {
 		begin_window(groups, group);
 		return;
