@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/signalfd.h>
 
 #include <tcptuned/streams.h>
@@ -103,16 +104,16 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	};
 	double values[ARRAY_SIZE(options)] = {
 		[MAX_STREAMS] = 16, [TIME] = 60, [PORT] = 5201, [MAX_IMPACT] = 0.1};
-	const char *probe = ctl->given[PROBE];
 	int error = 0;
 
-	if (!probe)
-		probe = strstr(q->destination, "://") ? "http" : "iperf3";
-	q->probe = probe;
-	q->passive = !strcmp(probe, "none");
-	q->options.probe = !strcmp(probe, "http") ? TCPTUNED_STREAMS_HTTP : TCPTUNED_STREAMS_IPERF3;
-	if (!q->passive && strcmp(probe, "http") && strcmp(probe, "iperf3"))
-		return USAGE(err, "--probe: %.60s: write iperf3, http or none", probe);
+	q->probe = ctl->given[PROBE];
+	if (!q->probe)
+		q->probe = strstr(q->destination, "://") ? "http" : "iperf3";
+	q->passive = !strcmp(q->probe, "none");
+	if (!strcmp(q->probe, "http"))
+		q->options.probe = TCPTUNED_STREAMS_HTTP;
+	else if (!q->passive && strcmp(q->probe, "iperf3"))
+		return USAGE(err, "--probe: %.60s: write iperf3, http or none", q->probe);
 	if (q->passive)
 		values[MAX_STREAMS] = TCPTUNED_STREAMS_SEARCH_MAX;
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && !error; i++)
@@ -126,9 +127,7 @@ static int parse_options(const struct ctl *ctl, struct question *q, struct tcptu
 	q->options.bits_per_second = values[WANT];
 	q->options.streams_max = (unsigned int)values[MAX_STREAMS];
 	q->options.seconds_max = (unsigned int)values[TIME];
-	q->options.probe_seconds = (unsigned int)values[TIME] / 12;
-	if (q->options.probe_seconds < 2)
-		q->options.probe_seconds = 2;
+	q->options.probe_seconds = MAX(q->options.seconds_max / 12, 2u);
 	q->options.bytes_max = values[BYTES];
 	q->options.port = (unsigned int)values[PORT];
 	q->options.receive = ctl->given[RECEIVE] != NULL;
@@ -147,12 +146,10 @@ static int resolve(struct question *q, struct tcptuned_error *err)
 	if (!q->host[0] || q->host[0] == '-')
 		return USAGE(err, "%.80s: neither a name, an address nor a URL", q->destination);
 	error = ctl_resolve(q->host, q->address);
-	if (error && !q->passive && q->options.probe == TCPTUNED_STREAMS_HTTP)
+	if (!error || q->options.probe == TCPTUNED_STREAMS_HTTP)
 		return 0;
-	if (error)
-		return FAIL(err, EHOSTUNREACH, INTERNAL, "%.80s cannot be resolved: %s", q->host,
-			    gai_strerror(error));
-	return 0;
+	return FAIL(err, EHOSTUNREACH, INTERNAL, "%.80s cannot be resolved: %s", q->host,
+		    gai_strerror(error));
 }
 
 /*
@@ -195,7 +192,7 @@ static int ask_daemon(const struct ctl *ctl, const struct question *q, json_t *r
 		return 0;
 	json_object_set_new(request, "remote_address", json_string(q->address));
 	error = ctl_query(ctl->socket, request, ret, err);
-	return error && !q->passive ? 0 : error;
+	return q->passive ? error : 0;
 }
 
 /* True if @streams is more useful than @than, which may be NULL. */
