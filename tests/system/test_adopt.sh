@@ -133,13 +133,11 @@ test_a_lifted_request_is_honoured_again() {
 	host a b
 	link a b --rate 100mbit --delay 5ms
 	fixed_before 7501
-	: >"$TEST_DIR/my.conf"
+	configure ''
 	tcptuned_start --config="$TEST_DIR/my.conf"
 	proceed started client-7501 received
 	expect_eq "$(connected_to 7501 .receive.request)" lifted "request"
-	printf '[policy]\nmode = observe\n' >"$TEST_DIR/my.conf"
-	kill -HUP "$(pid_of tcptuned)"
-	in_log 'policy.mode: tune -> observe'
+	reload '[policy]\nmode = observe\n' 'policy.mode: tune -> observe'
 	ctl policy apply >/dev/null
 	expect_eq "$(connected_to 7501 .receive.request)" passed_on "request that is observed"
 	tcptuned_stop

@@ -50,7 +50,7 @@ lock_cwnd() {
 	application first-receiver b tcp6 listen "${ADDR6[b]}" 7000 accept receive 10000
 	application first-sender a tcp6 connect "${ADDR6[b]}" 7000 send 10000
 	wait "$(pid_of first-sender)" "$(pid_of first-receiver)"
-	wait_until lib_outputs = cwnd cached_cwnd
+	wait_output = cwnd cached_cwnd
 }
 
 cached_cwnd() {
@@ -122,7 +122,7 @@ test_losses_without_a_queue() {
 	tuned_path --set=policy.congestion_control=keep --rate 100mbit --delay 50ms --loss-ab 0.01
 	READER=0 situation lossy 7001 loss sender "" "receive 1000000000" "" "send 1000000000"
 	wait_until has_arrived 2000000 7001
-	wait_until lib_outputs -gt 0 flow_to 7001 .retransmitted_segments
+	wait_output -gt 0 flow_to 7001 .retransmitted_segments
 	expect_answers
 	explains 7001 "losses without a queue \([0-9]+ segments sent again\), .*: [0-9]+ segments of" \
 		"the sender .*; [0-9]+ segments arrived out of order, as after losses"

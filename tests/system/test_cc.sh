@@ -68,8 +68,7 @@ pause() {
 	congestion=$(congestion_of a "dport = :7101")
 	tcptuned_stop
 	afterwards=$(congestion_of a "dport = :7101")
-	touch "$TEST_DIR/ended"
-	wait "$(pid_of asker)" "$(pid_of answerer)"
+	finish ended asker answerer
 	rm "$TEST_DIR"/{go,ended}
 }
 
@@ -103,8 +102,7 @@ fetch() { # BYTES
 	asked_ms=$(awk '/^ask/ { print $2 }' "$TEST_DIR/server.log")
 	congestion=$(congestion_of b "sport = :7101")
 	wscale=$(ss_of a "dport = :7101" ' wscale:([0-9]+,[0-9]+)')
-	touch "$TEST_DIR/ended"
-	wait "$(pid_of server)" "$(pid_of client)"
+	finish ended server client
 }
 
 # Twice, as only one connection in four seconds may jump, then with a loss, and then over a path that has become slower.
@@ -150,8 +148,7 @@ push() { # BYTES
 	wait_printed client '^ask'
 	asked_ms=$(awk '/^ask/ { print $2 }' "$TEST_DIR/client.log")
 	congestion=$(congestion_of a "dport = :7101")
-	touch "$TEST_DIR/ended"
-	wait "$(pid_of server)" "$(pid_of client)"
+	finish ended server client
 }
 
 # virtual: a duration is measured

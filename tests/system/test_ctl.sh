@@ -469,9 +469,7 @@ test_doctor() {
 	ctl doctor >/dev/null
 	in_host a sysctl -qw net.ipv4.tcp_rmem="4096 131072 5000000" net.ipv4.tcp_sack=0
 	expect_eq "$(findings warn)" sysctl,sysctl,policy "one that was changed, and one that limits"
-	configure "nonsense\n"
-	kill -HUP "$(pid_of tcptuned)"
-	in_log 'the configuration before it stays in force'
+	reload "nonsense\n" 'the configuration before it stays in force'
 	expect_eq "$(findings fail)" configuration "a reload that was rejected"
 	expect_match "$({ ctl doctor 2>&1 >/dev/null || echo "status $?"; } | tr '\n' " ")" "1 of [0-9]+ checks failed.*status 40" "exit status"
 }

@@ -307,6 +307,5 @@ test_an_honoured_request_ends_the_bound_of_unsent_data() {
 	wait_printed writer over
 	expect_ge "$(sed -n 's/^unsent //p' "$TEST_DIR/writer.log" | head -n 1)" 131072 "TCP_NOTSENT_LOWAT before"
 	expect_eq "$(sed -n 's/^unsent //p' "$TEST_DIR/writer.log" | tail -n 1)" 0 "... afterwards"
-	: >"$TEST_DIR/over"
-	wait "$(pid_of peer)" "$(pid_of writer)"
+	finish over peer writer
 }

@@ -19,8 +19,7 @@ test_trial_leaves_what_is_held_back_to_the_kernel() {
 	local local remote held answer
 	trial_path "" --rate 1gbit --delay 10ms
 	stream many 7301 --count 40 --bytes 1MB --streams 20 --interval 280000 --rcvbuf 64KiB
-	wait_until lib_outputs = 20 ctl_json '[.flows[] | select(.bytes_received >= 1000000)] | length' flows \
-		--local-port 7301
+	wait_output = 20 ctl_json '[.flows[] | select(.bytes_received >= 1000000)] | length' flows --local-port 7301
 	# of 20 draws with a probability of 1/2, all are alike once in 500,000 runs
 	expect_eq "$(connections '.flags | contains(["held_back"])' | jq -c unique)" "[false,true]" "held back"
 	expect_eq "$(connections 'select(.flags | contains(["held_back"])) | [(.flags | contains(["observe"])),
@@ -42,8 +41,7 @@ test_trial_that_does_harm_ends() {
 	local i
 	trial_path "receive_window_max = 64K\n" --rate 1gbit --delay 100ms
 	stream open 7301 --count 40 --bytes 300KB --streams 20 --interval 280000
-	wait_until lib_outputs = 20 ctl_json '[.flows[] | select(.bytes_received >= 300000)] | length' flows \
-		--local-port 7301
+	wait_output = 20 ctl_json '[.flows[] | select(.bytes_received >= 300000)] | length' flows --local-port 7301
 	expect_eq "$(connections '.flags | contains(["observe"])' | jq -c unique)" "[false,true]" "open ones, before"
 	expect_match "$(ctl trial)" "Too few to compare" "before"
 	for ((i = 0; ; i++)); do # until so many have shown it
@@ -77,9 +75,9 @@ test_trial_that_does_harm_ends() {
 test_trial_has_rates_when_no_connection_is_open() {
 	trial_path "" --rate 1gbit --delay 1ms
 	RECEIVER_PREFIX=in_group transfer a b --port 7301 --count 120 --bytes 1MB --streams 120 >/dev/null
-	wait_until lib_outputs = 0 ctl_json .matched flows
+	wait_output = 0 ctl_json .matched flows
 	# of both kinds there are 20, or a draw is wrong; a receiver that is served late may get its record after most data
-	wait_until lib_outputs -ge 80 ctl_json '.trials[0] | .tuned + .held_back' trial
+	wait_output -ge 80 ctl_json '.trials[0] | .tuned + .held_back' trial
 	expect_eq "$(ctl_json '.trials[0].rows[] | select(.bytes_min == null) | [.direction, .measure]' trial)" \
 		'["receive","bits_per_second"]' "what is compared"
 	expect_match "$(ctl trial tiral 2>&1)" "policy: there is no tiral" "a name that no policy has"

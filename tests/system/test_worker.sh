@@ -55,7 +55,7 @@ test_worker_is_renewed() {
 	pid=$(worker)
 	reload "[policy]\nlong_path_segments = 5000\n" "long_path_segments: 4096 -> 5000"
 	wait_until is_another "$pid"
-	wait_until lib_outputs = 1 pgrep -c -P "$(pid_of tcptuned)" -x tcptuned-worker
+	wait_output = 1 pgrep -c -P "$(pid_of tcptuned)" -x tcptuned-worker
 	background after "${tcptunectl[@]}" events --json
 	wait_printed after listening
 	background pairs in_group in_host a "${keep_alive[@]}" pairs 50
@@ -81,7 +81,7 @@ test_events_go_on_when_it_is_renewed() {
 		reload "[policy]\nlong_path_segments = $i\n" "long_path_segments: .* -> $i"
 	done
 	wait_printed pairs open
-	wait_until lib_outputs -ge 3000 events_or_lost
+	wait_output -ge 3000 events_or_lost
 }
 
 events_or_lost() {
