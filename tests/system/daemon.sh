@@ -22,12 +22,8 @@ application() { # NAME HOST STEP...
 	local pattern='listen [^ ]+ ([0-9]+)'
 	background "$1" ${GROUP-in_group} in_host "$2" "${sockets[@]}" "${@:3}"
 	[[ ${*:3} =~ $pattern ]] || return 0
-	wait_until listens_or_has_ended "$1" "$2" "${BASH_REMATCH[1]}"
+	wait_until or_ended "$1" listens "$2" "${BASH_REMATCH[1]}"
 	listens "$2" "${BASH_REMATCH[1]}" || fail "$1 ended: $(<"$TEST_DIR/$1.log")"
-}
-
-listens_or_has_ended() { # NAME HOST PORT
-	listens "$2" "$3" || has_ended "$1"
 }
 
 outsider() { # NAME HOST STEP...; in no control group that the daemon manages

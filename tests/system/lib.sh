@@ -15,15 +15,11 @@ note() {
 	echo "# $*" >&2
 }
 
-lib_fail() {
+fail() {
 	trap - ERR
-	echo "$*" >&2
+	echo "FAILED: $*" >&2
 	lib_where
 	exit 1
-}
-
-fail() {
-	lib_fail "FAILED: $*"
 }
 
 lib_skip() { # STATUS REASON...
@@ -193,14 +189,15 @@ has_ended() { # NAME
 	! kill -0 "$(pid_of "$1")" 2>/dev/null
 }
 
-# Waits until a background process has printed a line that matches.
-wait_printed() { # NAME PATTERN
-	wait_until lib_printed_or_ended "$1" "$2"
-	grep -q -- "$2" "$TEST_DIR/$1.log" || fail "$1 ended: $(<"$TEST_DIR/$1.log")"
+# True when the command succeeds, or the background process has ended before it did.
+or_ended() { # NAME COMMAND...
+	"${@:2}" || has_ended "$1"
 }
 
-lib_printed_or_ended() { # NAME PATTERN
-	grep -q -- "$2" "$TEST_DIR/$1.log" || has_ended "$1"
+# Waits until a background process has printed a line that matches.
+wait_printed() { # NAME PATTERN
+	wait_until or_ended "$1" grep -q -- "$2" "$TEST_DIR/$1.log"
+	grep -q -- "$2" "$TEST_DIR/$1.log" || fail "$1 ended: $(<"$TEST_DIR/$1.log")"
 }
 
 # --- hosts and links ---------------------------------------------------------------------------
@@ -254,11 +251,7 @@ link_stats() { # A B [JQ_FILTER]
 lib_write_statistics() { # LINK
 	rm -f "$TEST_DIR/$1.json"
 	kill -USR1 "${LIB_PID[$1]}" 2>/dev/null || return 0
-	wait_until lib_written_or_ended "$1"
-}
-
-lib_written_or_ended() { # LINK
-	[ -s "$TEST_DIR/$1.json" ] || has_ended "$1"
+	wait_until or_ended "$1" [ -s "$TEST_DIR/$1.json" ]
 }
 
 # Returns linkem's exit code: 0, or 3 if the run was invalid.
@@ -365,12 +358,8 @@ tcptunectl=("${TEST_BUILD-}/tcptunectl" --socket="${TEST_DIR-}/run/control")
 tcptuned_start() { # [OPTION...]
 	background tcptuned ${TCPTUNED_PREFIX-} setpriv --ruid="$TEST_UID" "$TEST_BUILD/tcptuned" \
 		"${daemon_options[@]}" "$@"
-	wait_until lib_answers_or_ended
+	wait_until or_ended tcptuned curl -sf -o "$TEST_DIR/page" "$METRICS/"
 	! has_ended tcptuned || fail "tcptuned: $(cat "$TEST_DIR/tcptuned.log")"
-}
-
-lib_answers_or_ended() {
-	curl -sf -o "$TEST_DIR/page" "$METRICS/" || has_ended tcptuned
 }
 
 tcptuned_stop() {
