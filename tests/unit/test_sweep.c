@@ -2,7 +2,8 @@
 /*
  * Random links and applications in the packet model: how often is a tuned connection worse than one
  * that the kernel sizes? The table is printed. SWEEP_SEED and SWEEP_SCENARIOS choose other
- * scenarios than those of CI, SWEEP_CELLS=1 prints each that is worse.
+ * scenarios than those of CI, SWEEP_CELLS=1 prints each that is worse. Without SWEEP_SCENARIOS, and
+ * without the sanitizers, only what is asserted is measured: less than half of the time.
  */
 #include "test.h"
 #include "rightsize_model.h"
@@ -244,8 +245,11 @@ static void print_row(const char *link, const char *application, const struct sh
 {
 	printf("%-14s %-19s %5u", link, application, of->cells);
 	for_each_row (end, tuned_names) {
-		double percent = of[test_row].cells ? 100.0 / of[test_row].cells : 0;
+		double percent;
 
+		if (!of[test_row].cells)
+			continue;
+		percent = 100.0 / of[test_row].cells;
 		printf("  %s %.1f %.1f %.1f", *end, percent * of[test_row].slower,
 		       percent * of[test_row].later, percent * of[test_row].late);
 	}
@@ -282,16 +286,23 @@ TEST(random_links_and_applications)
 {
 	unsigned int scenarios = number_from("SWEEP_SCENARIOS", SCENARIOS);
 	uint64_t random = 0x9e3779b97f4a7c15ull * (number_from("SWEEP_SEED", 36) + 1);
+	bool all = SANITIZED || getenv("SWEEP_SCENARIOS");
 
 	for (unsigned int i = 0; i < scenarios; i++) {
 		struct scenario s = any_scenario(&random);
-		struct outcome kernel = outcome_of(&s, KERNEL, 1);
+		struct outcome kernel;
 
+		if (!all && s.link != STEADY)
+			continue;
+		kernel = outcome_of(&s, KERNEL, 1);
 		if (kernel.goodput < 0.02 * s.path.mbit * MBIT)
 			continue;
 		for_each_row (end, tuned) {
-			struct outcome o = outcome_of(&s, *end, *end == KERNEL ? 1 + SEEDS : 1);
+			struct outcome o;
 
+			if (!all && *end == RIGHTSIZED_BOTH)
+				continue;
+			o = outcome_of(&s, *end, *end == KERNEL ? 1 + SEEDS : 1);
 			add_cell(&s, test_row, &kernel, &o, i);
 		}
 	}
