@@ -39,7 +39,7 @@
 #define CUBIC_C	       0.4
 #define CUBIC_BETA     0.7
 
-/* What limits the window. */
+/* What limits the window; the ends that are tuned are bits of it. */
 enum receiver {
 	KERNEL,		   /* the kernel's autotuning alone */
 	RIGHTSIZED,	   /* ... and rightsize.h at the receiver */
@@ -284,11 +284,10 @@ static void model_transmit(struct model_flow *f, uint64_t number)
 /* The largest window by the kernel, of which a tuned connection has to earn a part. */
 static double model_window_max(const struct model_flow *f, const struct rightsize *rs)
 {
-	if (f->receiver != RIGHTSIZED_BOTH &&
-	    f->receiver != (rs == &f->rs ? RIGHTSIZED : RIGHTSIZED_SENDER))
-		return model.former_max ? model.former_max : model.kernel_max;
 	if (!model.former_max)
 		return model.kernel_max;
+	if (!(f->receiver & (rs == &f->rs ? RIGHTSIZED : RIGHTSIZED_SENDER)))
+		return model.former_max;
 	return fmin(fmax(model.former_max, rightsize_earned(rs, 0)), model.kernel_max);
 }
 
@@ -548,7 +547,7 @@ static void model_ack(struct model_flow *f, const struct model_item *i)
 			f->round_low_ns = 0;
 			f->max_out = f->in_flight;
 		}
-		if (f->receiver == RIGHTSIZED_SENDER || f->receiver == RIGHTSIZED_BOTH)
+		if (f->receiver & RIGHTSIZED_SENDER)
 			model_decide_sender(f, rtt_ns, model_delay_us(i->sent_ns, i->echo_ns),
 					    round_ended);
 		model_hystart(f, rtt_ns);
@@ -701,7 +700,7 @@ static void model_data(struct model_flow *f, const struct model_item *i)
 	if (i->echo_ns)
 		sample_us = model_estimate(f, i->echo_ns);
 	model_kernel_window(f);
-	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
+	if (f->receiver & RIGHTSIZED)
 		model_decide(f, sample_us, model_delay_us(i->sent_ns, model.now_ns));
 	app_count_arrived(f);
 	model_acknowledge(f, i->number, i->sent_ns);
@@ -736,7 +735,7 @@ static void app_write(struct model_flow *f)
  */
 static void app_ask(struct model_flow *f)
 {
-	if (f->receiver == RIGHTSIZED || f->receiver == RIGHTSIZED_BOTH)
+	if (f->receiver & RIGHTSIZED)
 		model_decide(f, 0, 0);
 	model_acknowledge(f, APP_REQUEST, 0);
 }
