@@ -5,12 +5,15 @@
 #include "test.h"
 #include "streams/probe.h"
 
-static int read_text(const struct probe_kind *kind, const struct probe_run *run, const char *text,
-		     struct probe_report *ret, char error[256])
+/* What is made of the last text. */
+static struct probe_report report;
+static char error[256];
+
+static int read_text(const struct probe_kind *kind, const struct probe_run *run, const char *text)
 {
-	*ret = (struct probe_report){.retransmitted = -1};
+	report = (struct probe_report){.retransmitted = -1};
 	error[0] = '\0';
-	return kind->read(run, text, strlen(text), ret, error, 256);
+	return kind->read(run, text, strlen(text), &report, error, sizeof(error));
 }
 
 TEST(iperf3_reports)
@@ -36,12 +39,9 @@ TEST(iperf3_reports)
 		{"[1]", -EPROTO, 0, -1, "iperf3 measured nothing"},
 	};
 	const struct probe_run run = {.streams = 1};
-	struct probe_report report;
-	char error[256];
 
 	for_each_row (r, rows) {
-		assert_int_equal(read_text(&probe_iperf3, &run, r->text, &report, error),
-				 r->status);
+		assert_int_equal(read_text(&probe_iperf3, &run, r->text), r->status);
 		assert_string_equal(error, r->error);
 		assert_true(report.rate == r->rate && report.retransmitted == r->retransmitted);
 	}
@@ -62,11 +62,9 @@ TEST(iperf3_finds_the_server_busy)
 		{"{\"end\":{}}", 0},
 	};
 	const struct probe_run run = {.streams = 1};
-	struct probe_report report;
-	char error[256];
 
 	for_each_row (r, rows) {
-		assert_int_equal(read_text(&probe_iperf3, &run, r->text, &report, error), -EPROTO);
+		assert_int_equal(read_text(&probe_iperf3, &run, r->text), -EPROTO);
 		assert_int_equal(report.busy, r->busy);
 	}
 }
@@ -85,11 +83,9 @@ TEST(iperf3_has_a_thread_for_each_connection_since_3_16)
 	};
 	const struct probe_run run = {.streams = 4};
 	unsigned int cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
-	struct probe_report report;
-	char error[256];
 
 	for_each_row (r, rows) {
-		read_text(&probe_iperf3, &run, r->text, &report, error);
+		read_text(&probe_iperf3, &run, r->text);
 		assert_int_equal(report.threads, r->threads < cores ? r->threads : cores);
 	}
 }
@@ -133,13 +129,11 @@ TEST(curl_reports)
 		 "curl: Connection timed out"},
 		{1, "\ntcptuned x y z\n", -EPROTO, 0, 0, "curl: "},
 	};
-	struct probe_report report;
-	char error[256];
 
 	for_each_row (r, rows) {
 		const struct probe_run run = {.streams = r->streams};
 
-		assert_int_equal(read_text(&probe_http, &run, r->text, &report, error), r->status);
+		assert_int_equal(read_text(&probe_http, &run, r->text), r->status);
 		assert_string_equal(error, r->error);
 		assert_int_equal(report.refused, r->refused);
 		if (!r->status)
@@ -170,13 +164,11 @@ TEST(curl_redirects)
 		{"", "", "the server answers with status 302"},
 	};
 	const struct probe_run run = {.destination = "http://user:secret@h.example:8000/f@g"};
-	struct probe_report report;
-	char error[256], text[200];
+	char text[200];
 
 	for_each_row (r, rows) {
 		snprintf(text, sizeof(text), "\ntcptuned 302 0 1 \nto %s\n", r->to);
-		assert_int_equal(read_text(&probe_http, &run, text, &report, error),
-				 *r->redirect ? 0 : -EPROTO);
+		assert_int_equal(read_text(&probe_http, &run, text), *r->redirect ? 0 : -EPROTO);
 		assert_string_equal(report.redirect, r->redirect);
 		assert_string_equal(error, r->error);
 	}
@@ -186,17 +178,14 @@ TEST(curl_redirects)
 TEST(servers_cannot_control_a_terminal)
 {
 	const struct probe_run run = {.streams = 1};
-	struct probe_report report;
-	char error[256];
 
 	read_text(&probe_iperf3, &run,
 		  "{\"end\":{\"sum_received\":{\"bits_per_second\":8},\"sender_tcp_congestion\":"
-		  "\"\\u001b]0;pwn\\u0007\\u009b\"}}",
-		  &report, error);
+		  "\"\\u001b]0;pwn\\u0007\\u009b\"}}");
 	assert_string_equal(report.congestion_control, "?]0;pwn???");
-	read_text(&probe_iperf3, &run, "{\"error\":\"error - \\u001b[2J\"}", &report, error);
+	read_text(&probe_iperf3, &run, "{\"error\":\"error - \\u001b[2J\"}");
 	assert_string_equal(error, "iperf3: ?[2J");
-	read_text(&probe_http, &run, "\ntcptuned 000 1 0 \033[2J\n", &report, error);
+	read_text(&probe_http, &run, "\ntcptuned 000 1 0 \033[2J\n");
 	assert_string_equal(error, "curl: ?[2J");
 }
 
