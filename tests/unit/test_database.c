@@ -349,18 +349,22 @@ static void assert_refused(const char *why)
 
 static const char noise[4096] = {1};
 
+static void overwrite(long at, const void *data, size_t size)
+{
+	FILE *f = fopen(file, "r+");
+
+	assert_int_equal(fseek(f, at, SEEK_SET), 0);
+	assert_int_equal(fwrite(data, 1, size, f), size);
+	assert_int_equal(fclose(f), 0);
+}
+
 TEST(any_other_file_is_refused)
 {
-	FILE *f;
-
 	write_file(file, noise, sizeof(noise));
 	assert_refused("not a database");
 
 	put("10.1.1.0/24", 0, 1);
-	f = fopen(file, "r+");
-	assert_int_equal(fseek(f, 4096, SEEK_SET), 0);
-	assert_int_equal(fwrite(noise, sizeof(noise), 1, f), 1);
-	fclose(f);
+	overwrite(4096, noise, sizeof(noise));
 	assert_refused("");
 
 	tcptuned_pathdb_close(opened());
@@ -384,7 +388,6 @@ TEST(a_hostile_file_is_refused)
 	struct tcptuned_path_key k = key("10.1.2.0/24", 0);
 	struct tcptuned_path p = path(1);
 	struct tcptuned_pathdb *db;
-	FILE *f;
 
 	tcptuned_pathdb_close(opened());
 	sql("DROP TABLE paths");
@@ -406,10 +409,7 @@ TEST(a_hostile_file_is_refused)
 	assert_refused("too big");
 
 	put("10.1.1.0/24", 0, 1);
-	f = fopen(file, "r+");
-	assert_int_equal(fseek(f, 18, SEEK_SET), 0);
-	assert_int_equal(fputc(3, f), 3); /* the version that may write it */
-	fclose(f);
+	overwrite(18, "\3", 1); /* the version that may write it */
 	db = begin();
 	assert_int_equal(tcptuned_pathdb_put(db, &k, &p, &err), -EUCLEAN);
 	assert_contains(err.text, "readonly");
@@ -560,16 +560,12 @@ TEST(what_is_in_the_map_is_on_disk)
 /* The file may be missing, damaged, or of another format. */
 TEST(a_new_database_is_begun)
 {
-	FILE *damaged;
-
 	need_maps();
 	learn(10, 3, 1000);
 	tcptuned_paths_save(paths);
 	unlink(file);
 	save(3);
-	damaged = fopen(file, "r+");
-	fputs("no database", damaged);
-	fclose(damaged);
+	overwrite(0, "no database", strlen("no database"));
 	save(3);
 	sql("PRAGMA user_version = 99");
 	save(3);
@@ -647,13 +643,16 @@ static void read_levels(void)
 	assert_int_equal(tcptuned_streams_memory_read(streams_fd, &levels, &levels_len, &err), 0);
 }
 
-static void clear_levels(void)
+/* Loads the levels from disk into an empty map. */
+static void load_levels(void)
 {
 	read_levels();
 	for (size_t i = 0; i < levels_len; i++)
 		bpf_map_delete_elem(streams_fd, &levels[i].key);
 	read_levels();
 	assert_int_equal(levels_len, 0);
+	tcptuned_paths_load(paths);
+	read_levels();
 }
 
 TEST(levels_come_in_order)
@@ -693,9 +692,7 @@ TEST(levels_outlive_the_map)
 			     "cookie = 0 AND boot = '' AND congestion_control = 'reno'"),
 			 1);
 	assert_int_equal(sql("SELECT count(*) FROM streams WHERE cookie != 0 AND boot != ''"), 1);
-	clear_levels();
-	tcptuned_paths_load(paths);
-	read_levels();
+	load_levels();
 	assert_int_equal(levels_len, 2);
 	for (size_t i = 0; i < 2; i++) {
 		bool first = levels[i].key.streams == 2;
@@ -707,9 +704,7 @@ TEST(levels_outlive_the_map)
 		assert_in_range(now_s(CLOCK_BOOTTIME) - levels[i].level.updated_s, 0, 20);
 	}
 	sql("UPDATE streams SET updated = updated - 86400");
-	clear_levels();
-	tcptuned_paths_load(paths);
-	read_levels();
+	load_levels();
 	assert_int_equal(levels_len, 0);
 }
 
@@ -757,9 +752,7 @@ TEST(levels_on_disk_are_checked)
 		snprintf(text, sizeof(text), "INSERT INTO streams VALUES %s", *row);
 		sql(text);
 	}
-	clear_levels();
-	tcptuned_paths_load(paths);
-	read_levels();
+	load_levels();
 	assert_int_equal(levels_len, 1);
 	assert_int_equal(levels[0].key.host.prefix[3], 7);
 	assert_int_equal(levels[0].key.receives, 1);
