@@ -287,6 +287,11 @@ static inline uint64_t random_between(uint64_t min, uint64_t max)
 	return min + random64() % (max - min + 1);
 }
 
+static inline double random_real(double low, double high)
+{
+	return low + (high - low) * (double)random() / (double)RAND_MAX;
+}
+
 /* Small and large alike: the number of bits is uniform. */
 static inline uint32_t random_scaled(uint32_t min, uint32_t max)
 {

@@ -5,11 +5,6 @@
 
 #define AT(n, sum) ((struct tcptuned_streams_level){.streams = n, .rate = sum})
 
-static double uniform(double low, double high)
-{
-	return low + (high - low) * (double)random() / (double)RAND_MAX;
-}
-
 static double rate_of(double a, double b, double c, double n)
 {
 	return n / sqrt(a * n * n + b * n + c);
@@ -38,9 +33,9 @@ TEST(a_fit_finds_what_made_the_rates)
 {
 	for (int i = 0; i < 3000; i++) {
 		enum tcptuned_streams_model model = i % 4;
-		double unit = exp(uniform(0, 20)), c = uniform(0.01, 1);
-		double a = model == TCPTUNED_STREAMS_MODEL_LINEAR ? 0 : uniform(1e-4, 0.1);
-		double b = model == TCPTUNED_STREAMS_MODEL_PARTIAL ? 0 : uniform(1e-3, 0.1);
+		double unit = exp(random_real(0, 20)), c = random_real(0.01, 1);
+		double a = model == TCPTUNED_STREAMS_MODEL_LINEAR ? 0 : random_real(1e-4, 0.1);
+		double b = model == TCPTUNED_STREAMS_MODEL_PARTIAL ? 0 : random_real(1e-3, 0.1);
 		struct tcptuned_streams_level levels[5];
 		struct tcptuned_streams_fit fit;
 		unsigned int n = 1;
@@ -68,13 +63,13 @@ TEST(any_measurements_give_a_model_that_can_be_used)
 	for (int i = 0; i < 3000; i++) {
 		struct tcptuned_streams_level levels[6];
 		struct tcptuned_streams_fit fit;
-		double impact = uniform(0, 1);
+		double impact = random_real(0, 1);
 		unsigned int max = 1 + random() % 100, within;
 		int err;
 
 		test_row = i;
 		for (int k = 0; k < 6; k++)
-			levels[k] = AT(1 + random() % 30, exp(uniform(-10, 30)));
+			levels[k] = AT(1 + random() % 30, exp(random_real(-10, 30)));
 		err = tcptuned_streams_fit(i % 4, levels, 6, &fit);
 		if (err) {
 			assert_int_equal(err, -ENODATA);

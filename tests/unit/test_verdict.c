@@ -38,11 +38,6 @@ static struct tcptuned_streams_level counted(double rate, double losses, double 
 	return ret;
 }
 
-static double uniform(double low, double high)
-{
-	return low + (high - low) * (double)random() / (double)RAND_MAX;
-}
-
 TEST(limits)
 {
 	static const struct {
@@ -195,15 +190,15 @@ TEST(any_measurements_give_numbers_in_their_bounds)
 		unsigned int first = i % 5 ? 1 : 2;
 
 		test_row = i;
-		options.impact_max = uniform(0, 1);
-		options.bits_per_second = i % 2 ? exp(uniform(0, 30)) : 0;
+		options.impact_max = random_real(0, 1);
+		options.bits_per_second = i % 2 ? exp(random_real(0, 30)) : 0;
 		for (unsigned int k = 0; k < result.levels_len; k++) {
 			struct tcptuned_streams_level *l = &result.levels[k];
 
-			*l = level(first << k, exp(uniform(0, 30)), uniform(-1, 0.1),
-				   uniform(30, 200));
-			l->rate_peak = l->rate * uniform(1, 2);
-			l->send_buffer = uniform(0, 1);
+			*l = level(first << k, exp(random_real(0, 30)), random_real(-1, 0.1),
+				   random_real(30, 200));
+			l->rate_peak = l->rate * random_real(1, 2);
+			l->send_buffer = random_real(0, 1);
 			l->rtt_s = i % 3 ? l->rtt_s : 0;
 		}
 		verdict_conclude(&options, &result);
