@@ -106,6 +106,14 @@ guest_boot() { # RELEASE VMLINUZ INITRAMFS CONSOLE [QEMU_OPTION...]
 	guest_qemu=
 }
 
+# Ends the guests that a runner has in the background, and removes its directory.
+guest_clean_up() {
+	# shellcheck disable=SC2046
+	kill $(jobs -p) 2>/dev/null
+	wait
+	rm -rf "$work"
+}
+
 guest_kill() {
 	[ -n "$guest_qemu" ] && kill -KILL "$guest_qemu" 2>/dev/null && wait "$guest_qemu" 2>/dev/null
 }

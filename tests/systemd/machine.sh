@@ -13,6 +13,8 @@ machine_unshare=
 machine_init=
 machine_scratch=
 
+passed=0 failed=0 skipped=0
+
 # Ends the runner with its sum.
 finish() {
 	echo "$passed passed, $failed failed, $skipped skipped"
