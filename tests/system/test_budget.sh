@@ -339,9 +339,8 @@ test_idle_locked_receiver_keeps_its_window() {
 # 400 connections that have sent 60 KB once do not take a budget of 24 MB for their send buffers of 70 KB or
 # more from one sender that needs 6.25 MB in flight. The kernel alone would give it 4 MB of memory.
 test_idle_connections_do_not_starve_a_sender() {
-	CONGESTION=reno host a b
-	tcptuned_start --set=memory.budget=24M --set=policy.congestion_control=keep
-	link a b --rate 200mbit --delay 125ms --queue 1bdp
+	CONGESTION=reno tuned_path "--set=memory.budget=24M --set=policy.congestion_control=keep" \
+		--rate 200mbit --delay 125ms --queue 1bdp
 	background server in_host b "${keep_alive[@]}" serve "${ADDR[b]}"
 	wait_printed server listening
 	background clients in_group in_host a "${keep_alive[@]}" connect ${ADDR[b]} 400 60000

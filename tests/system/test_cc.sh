@@ -154,9 +154,7 @@ push() { # BYTES
 # virtual: a duration is measured
 test_cc_a_client_jumps_on_a_known_path() {
 	local asked_ms congestion
-	host a b # of the guest, whose default is cubic
-	tcptuned_start
-	link a b --rate 100mbit --delay 50ms --queue 2bdp
+	tuned_path "" --rate 100mbit --delay 50ms --queue 2bdp # of the guest, whose default is cubic
 	push 8000000
 	wait_output -ge 2 metric 'tcptuned_paths_learned_total{result="stored"}'
 	sleep 5
@@ -185,9 +183,8 @@ trial_of() { # PORT
 # more.
 # virtual: rates and delays decide
 test_cc_random_losses() {
-	host a b # of the guest, whose default is cubic
-	tcptuned_start
-	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500,3500,4200,4700
+	# of the guest, whose default is cubic
+	tuned_path "" --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500,3500,4200,4700
 	stream one 7101 --duration 280
 	wait_output = "bbr kept" trial_of 7101
 	expect_ge "$(flow_to 7101 .random_loss.best_segments)" \
@@ -242,9 +239,9 @@ test_cc_losses_of_a_queue() {
 # 140 segments fit into it and its queue before, of two connections. What the application has chosen stays.
 # virtual: rates and delays decide
 test_cc_grows_into_room() {
-	host a b # of the guest, whose default is cubic
-	tcptuned_start --set=policy.long_path_segments=20 --set=paths.remember=no
-	link a b --rate 20mbit --delay 20ms --queue 1bdp --schedule-ab 10s:80mbit:
+	# of the guest, whose default is cubic
+	tuned_path "--set=policy.long_path_segments=20 --set=paths.remember=no" \
+		--rate 20mbit --delay 20ms --queue 1bdp --schedule-ab 10s:80mbit:
 	stream one 7101 --duration 280
 	stream own 7102 --duration 280 --congestion cubic
 	wait_output -ge 5000000 flow_to 7101 .bytes_acked

@@ -13,9 +13,7 @@ expect_verified() {
 # record. The connections that it accepts need none: accept() would fail without memory for a clone.
 test_no_memory_for_records() {
 	needs_linux 6.8 "each network namespace has a net.core.optmem_max of its own"
-	host a b
-	link a b --rate 100mbit --delay 5ms
-	tcptuned_start
+	tuned_path "" --rate 100mbit --delay 5ms
 	listener receiver "in_group in_host b" --listen ${ADDR[b]} --rcvbuf 64KiB --count 8 --verify
 	expect_eq "$(overridden SO_RCVBUF)" 1 "requests intercepted, of the listener"
 	in_host b sysctl -qw net.core.optmem_max=64

@@ -73,10 +73,8 @@ in_sub() (
 
 # Metrics and flows name the policy of a connection. One that observes is measured, too.
 test_named_in_metrics_and_flows() {
-	CONGESTION=reno host a b
-	start_with '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
-		receive_window_max = 5M\nmode = observe'
-	link a b --rate 100mbit --delay 5ms --queue 1MB
+	CONGESTION=reno configured_path '[policy far]\ndestination = 10.99.0.0/30\ncongestion_control = cubic
+		receive_window_max = 5M\nmode = observe' --rate 100mbit --delay 5ms --queue 1MB
 	stream one 7101 --duration 280
 	# 100 Mbit/s at 10 ms are 125 kB a round trip, and the queue makes that more.
 	wait_carried 7101 50M -ge 110000 flow 7101 .receive.per_rtt_bytes

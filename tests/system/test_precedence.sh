@@ -153,10 +153,8 @@ stream_on() { # NAME PORT
 
 test_reload_is_for_new_connections() {
 	local first='["bitcp",8388608,9437184]'
-	CONGESTION=reno host a b
 	configure '[policy]\ncongestion_control = bitcp\nreceive_window_max = 8M\nsend_window_max = 9M\n'
-	tcptuned_start --config="$TEST_DIR/my.conf"
-	link a b --rate 100mbit --delay 2ms
+	CONGESTION=reno tuned_path --config="$TEST_DIR/my.conf" --rate 100mbit --delay 2ms
 	stream_on one 7101
 	expect_eq "$(flow_says 7101)" "$first" "before the reload"
 
@@ -508,10 +506,8 @@ test_administrator_changes_the_default_under_a_policy_that_chooses() {
 # force at the end.
 test_a_hundred_reloads_a_second() {
 	local config=$TEST_DIR/reload.conf i daemon pause
-	host a b
 	printf '[metrics]\nflows = 0\n' >"$config"
-	tcptuned_start --config="$config"
-	link a b --rate 100mbit --delay 5ms
+	tuned_path --config="$config" --rate 100mbit --delay 5ms
 	stream one 7401 --duration 280 --verify
 	wait_output -ge 20 counter tcptuned_rightsize_rounds_total '{direction="receive"}'
 	daemon=$(pid_of tcptuned)

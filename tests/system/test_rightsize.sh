@@ -256,9 +256,7 @@ test_short_connections_leave_no_record() {
 
 # The ACKs of an answer show that it is short, and those of an upload after it, that the peer sends much.
 test_upload_after_an_answer() {
-	host a b
-	tcptuned_start
-	link a b --rate 100mbit --delay 10ms
+	tuned_path "" --rate 100mbit --delay 10ms
 	application server b tcp4 listen "${ADDR[b]}" 7001 accept receive 100 send 60000 receive 3000000 say received until end
 	outsider client a tcp4 connect "${ADDR[b]}" 7001 send 100 receive 60000 send 3000000 until end
 	wait_printed server received

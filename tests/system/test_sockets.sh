@@ -280,9 +280,7 @@ test_a_socket_that_connects_again() {
 # The application fixes its buffer between two connections.
 test_a_socket_that_is_fixed_and_connects_again() {
 	local port
-	host a b
-	link a b --rate 100mbit --delay 5ms
-	tcptuned_start --set=policy.override_rcvbuf=no
+	tuned_path --set=policy.override_rcvbuf=no --rate 100mbit --delay 5ms
 	for port in 7003 7005; do
 		outsider peer-$port a tcp4 listen ${ADDR[a]} $port accept send 3000000 until over
 	done
@@ -298,9 +296,7 @@ test_a_socket_that_is_fixed_and_connects_again() {
 
 # An application that sizes its buffer from then on gets no bound of tcptuned's that would never change again.
 test_an_honoured_request_ends_the_bound_of_unsent_data() {
-	host a b
-	link a b --rate 100mbit --delay 5ms
-	tcptuned_start
+	tuned_path "" --rate 100mbit --delay 5ms
 	outsider peer b tcp4 listen ${ADDR[b]} 7003 accept receive 3000000 until over
 	application writer a tcp4 connect "${ADDR[b]}" 7003 send 3000000 get unsent set sndbuf 8192 get unsent say over \
 		until over

@@ -289,9 +289,7 @@ says() { # PATTERN WHAT
 # What was seen of each number of connections is kept over a restart, and forgotten on demand. (The unit tests
 # have the model.) While one of eight waits for the end of its RTO, seven are seen.
 test_streams_passive_on_a_lossy_path() {
-	CONGESTION=reno host a b
-	tcptuned_start --set=policy.congestion_control=keep
-	link a b --rate 20mbit --delay 5ms --loss 0.01
+	CONGESTION=reno sized_path --rate 20mbit --delay 5ms --loss 0.01
 	in_group=in_group iperf3_server
 	iperf3_tests=0
 	says "^No advice: no windows of time seen" "before any transfer"
