@@ -174,6 +174,19 @@ expect_no_retraction() { # CONNECTIONS MIN_ACKS [MAX_RESETS, if not 0]
 	expect_le "$(jq .resets <<<"$watched")" "${3-0}" "resets"
 }
 
+# Sets the kernel's own maxima. Hosts made later have these, too.
+kernel_gives() { # RECEIVE SEND
+	sysctl -qw net.ipv4.tcp_rmem="4096 131072 $1" net.ipv4.tcp_wmem="4096 16384 $2"
+}
+
+host_limits() {
+	sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/'
+}
+
+restore_limits() { # what host_limits has printed
+	xargs -d '\n' sysctl -qw <<<"$1"
+}
+
 in_log() { # EXTENDED_REGULAR_EXPRESSION
 	wait_until grep -Eq -- "$1" "$TEST_DIR/tcptuned.log"
 	note "logged: $(grep -Em 1 -- "$1" "$TEST_DIR/tcptuned.log" | sed 's/^[-0-9]* [:.0-9]* //')"

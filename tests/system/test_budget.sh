@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The memory budget, on connections that could use more of it than there is.
+# The memory budget, on connections that could use more of it than there is, beyond the kernel's own maxima.
 
 . "$TEST_TOP/tests/system/daemon.sh"
 
 budget_sees() { # PORT FILTER; of the receiving end
 	flow "$1" ".receive.$2"
-}
-
-# The budget is for what is beyond the kernel's own maxima. Hosts made later have these, too.
-kernel_gives() { # RECEIVE SEND
-	sysctl -qw net.ipv4.tcp_rmem="4096 131072 $1" net.ipv4.tcp_wmem="4096 16384 $2"
 }
 
 # Its sender, which is not tuned, is not held back by its buffer. The senders below are reno: on a
@@ -202,11 +197,7 @@ test_memory_of_tcp_is_short() {
 	wait_output -ge 400000 budget_sees 7305 budget_granted_bytes
 	note "$(budget_sees 7305 budget_granted_bytes) granted once there is memory"
 	tcptuned_stop
-	xargs -d '\n' sysctl -qw <<<"$limits"
-}
-
-host_limits() {
-	sysctl net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem net.ipv4.tcp_wmem | sed 's/ = /=/'
+	restore_limits "$limits"
 }
 
 pages() { # of memory that all of TCP holds
@@ -237,7 +228,7 @@ test_memory_of_a_control_group_is_short() {
 	echo 40000000 >"$TEST_MEMCG/memory.kmem.tcp.limit_in_bytes"
 	wait_output -ge 900000 of_sender .send_buffer_bytes
 	tcptuned_stop
-	xargs -d '\n' sysctl -qw <<<"$limits"
+	restore_limits "$limits"
 }
 
 in_memory_group() {

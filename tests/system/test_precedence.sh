@@ -251,7 +251,7 @@ test_policy_off() {
 
 test_observe() {
 	local without with option
-	set_limits 6291456 4194304
+	kernel_gives 6291456 4194304
 	keep_host_state
 	quiet_ground
 	without=$(fields)
@@ -289,14 +289,6 @@ limits() { # [HOST]
 	${1+in_host "$1"} sysctl -n net.ipv4.tcp_rmem net.ipv4.tcp_wmem | tr '\t\n' '  '
 }
 
-set_limits() { # MAXIMUM_OF_RMEM MAXIMUM_OF_WMEM
-	restore_limits 4096 131072 "$1" 4096 16384 "$2"
-}
-
-restore_limits() { # what limits says, as arguments
-	sysctl -qw net.ipv4.tcp_rmem="$1 $2 $3" net.ipv4.tcp_wmem="$4 $5 $6"
-}
-
 in_metrics() {
 	awk -v name="$1" '$1 == name { print $2 }' "$METRICS_DURING"
 }
@@ -310,7 +302,7 @@ sysctls_reported() { # FILTER, by tcptunectl, a line for each
 }
 
 test_administrator_changes_a_buffer_limit() {
-	set_limits 6291456 4194304
+	kernel_gives 6291456 4194304
 	tcptuned_start --set=policy.receive_window_max=64M --set=policy.send_window_max=32M
 	in_log 'net.ipv4.tcp_rmem set to 4096 131072 134217727'
 	# A power of two would make the scale coarser.
@@ -339,9 +331,9 @@ test_administrator_changes_a_buffer_limit() {
 # alone: new namespaces inherit the limits of the host's own
 test_buffer_limits_of_other_network_namespaces() {
 	local before wmem_max
-	before=$(limits)
+	before=$(host_limits)
 	wmem_max=$(sysctl -n net.core.wmem_max)
-	set_limits 6291456 4194304
+	kernel_gives 6291456 4194304
 	host a b
 	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 1000000"
 	configure ''
@@ -372,12 +364,12 @@ test_buffer_limits_of_other_network_namespaces() {
 	expect_eq "$(limits b)" "4096 131072 1000000 4096 16384 4194304 " "its own"
 	expect_eq "$(limits c)" "4096 131072 70000000 4096 16384 4194304 " "its own"
 	expect_eq "$(sysctl -n net.core.wmem_max)" "$wmem_max" "afterwards"
-	restore_limits $before
+	restore_limits "$before"
 }
 
 # auto is as large as the administrator's limits allow.
 test_larger_buffer_limits_are_kept() {
-	set_limits 268435456 134217728
+	kernel_gives 268435456 134217728
 	tcptuned_start
 	expect_eq "$(window_max receive) $(window_max send)" "134217728 67108864" "windows"
 	expect_eq "$(limits)" "4096 131072 268435456 4096 16384 134217728 " "limits"
