@@ -72,7 +72,8 @@ TEST(one_after_another_in_a_deep_queue)
  * With windows of 256 MiB, which the README names, the queue on a path of 10 Gbit/s and 100 ms is
  * too short for a test. With larger ones it is not, and 7/4 of rate x minimum RTT are held; the
  * last interval begins after the test. In the third row an interval has 5.2e9 bytes, more than 32
- * bits. In a data centre, the last row, it has 262 ms.
+ * bits. In a data centre, the last row, it has 262 ms. Under the sanitizers, where an end alone
+ * takes 15 s, only both are tuned.
  */
 TEST(more_than_31_bits_in_an_interval)
 {
@@ -90,6 +91,8 @@ TEST(more_than_31_bits_in_an_interval)
 			const struct rightsize *rs;
 			struct model_flow *f;
 
+			if (SANITIZED && *end != RIGHTSIZED_BOTH)
+				continue;
 			model_begin(&r->path, 1);
 			model.kernel_max = r->kernel_max;
 			f = model_add(*end, 0);
