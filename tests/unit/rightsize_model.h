@@ -76,7 +76,7 @@ struct model_flow {
 	uint64_t start_ns;
 	uint32_t index;
 	bool started;
-	bool back; /* its data take the way back (model_way_back()) */
+	bool back; /* its data take the way back */
 	/* sender; numbers are of packets */
 	double cwnd, ssthresh, w_max, w_est, cubic_k;
 	uint64_t next, una, order, order_delivered, order_checked, rtx_from;
@@ -377,7 +377,7 @@ static void model_send(struct model_flow *f)
 }
 
 /* RFC 9438, which counts segments, of which a packet here has two. */
-static double model_cubic_target(struct model_flow *f, double acked)
+static double model_cubic_target(struct model_flow *f)
 {
 	double t;
 
@@ -388,11 +388,12 @@ static double model_cubic_target(struct model_flow *f, double acked)
 		f->cubic_k = cbrt(2 * (f->w_max - f->cwnd) / CUBIC_C);
 	}
 	t = (double)(model.now_ns - f->cubic_epoch_ns + f->min_rtt_ns) / SEC - f->cubic_k;
-	f->w_est += 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) * acked / f->cwnd / 2;
+	f->w_est += 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) / f->cwnd / 2;
 	return f->w_max + CUBIC_C * t * t * t / 2;
 }
 
-static void model_grow(struct model_flow *f, double acked)
+/* One packet was acknowledged. */
+static void model_grow(struct model_flow *f)
 {
 	double target;
 
@@ -401,15 +402,15 @@ static void model_grow(struct model_flow *f, double acked)
 		return;
 	if (f->cwnd < f->ssthresh) {
 		if (f->cwnd < 2 * (double)f->max_out)
-			f->cwnd += acked;
+			f->cwnd++;
 		return;
 	}
 	if (!f->cwnd_limited)
 		return;
-	target = model_cubic_target(f, acked);
+	target = model_cubic_target(f);
 	target = fmin(fmax(target, f->w_est), 1.5 * f->cwnd);
 	if (target > f->cwnd)
-		f->cwnd += (target - f->cwnd) * acked / f->cwnd;
+		f->cwnd += (target - f->cwnd) / f->cwnd;
 }
 
 /* HyStart of tcp_cubic.c: the delay of the first samples of a round. */
@@ -552,7 +553,7 @@ static void model_ack(struct model_flow *f, const struct model_item *i)
 					    round_ended);
 		model_hystart(f, rtt_ns);
 		f->recovering &= f->una < f->recovery_end;
-		model_grow(f, 1);
+		model_grow(f);
 		model_find_losses(f);
 	}
 	model_send(f);

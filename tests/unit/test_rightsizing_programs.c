@@ -12,8 +12,6 @@
 #define READ_2(s, a, b)		    ((s)->a->b)
 #define READ_OF(a, b, read, ...)    read
 #define BPF_CORE_READ(s, fields...) READ_OF(fields, READ_2, READ_1, 0)(s, fields)
-#undef BPF_CORE_READ_STR_INTO
-#define BPF_CORE_READ_STR_INTO(ret, s, fields...) ((void)(ret))
 #undef bpf_core_field_offset
 #define bpf_core_field_offset(field...) 0
 #undef bpf_core_read
@@ -24,7 +22,6 @@
 #define bpf_jiffies64()			      (the_clock_us / 4000)
 #define bpf_ringbuf_reserve(map, size, flags) ((void *)NULL)
 #define bpf_ringbuf_submit(event, flags)      ((void)(event))
-#define bpf_sock_ops_cb_flags_set(ctx, flags) ((ctx)->bpf_sock_ops_cb_flags = (flags))
 #define bpf_setsockopt(ctx, level, option, value, size) \
 	set_socket(level, option, (const void *)(value), size)
 #define bpf_map_lookup_elem(map, key)		    ((void)(key), find_value(map))
