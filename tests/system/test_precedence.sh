@@ -517,7 +517,7 @@ test_a_hundred_reloads_a_second() {
 	printf '[metrics]\nflows = 777\n[policy]\nreceive_window_max = 3M\n' >"$config.new"
 	mv "$config.new" "$config"
 	kill -HUP "$(pid_of tcptuned)"
-	wait_until grep -Eq -- '-> 777$' "$TEST_DIR/tcptuned.log"
+	in_log '-> 777$'
 	# those that come while one is pending are one
 	expect_between "$(metric 'tcptuned_config_reloads_total{result="ok"}')" 1 301 "reloads"
 	expect_eq "$(window_max receive)" 3145728 "what is in force"
