@@ -51,17 +51,10 @@ def spread(values):
 
 # --- rows of results.json ---------------------------------------------------------------------------
 
-# Benches whose runs are not always of the same length.
-OF_SEVERAL_LENGTHS = {"rtt_ratio", "fairness", "friendliness", "clients", "unsent", "slow_link",
-                      "slow_flight", "jitter", "impaired", "longer", "slower", "lte", "several", "one_by_one",
-                      "neighbour", "leaves", "peace", "peace_bitcp", "random_loss",
-                      "random_loss_shared", "incast", "random", "streams", "paper_streams"}
-
 
 def seconds_of(row):
-    """How long a run was meant to be; 0: as long as all others."""
-    seconds = row.get("seconds") or 0
-    return seconds if row["bench"] in OF_SEVERAL_LENGTHS and seconds == int(seconds) else 0
+    """How long a run was meant to be; 0: as long as all others. The seconds of cost and loopback are iperf3's own."""
+    return 0 if row["bench"] in ("cost", "loopback") else row.get("seconds") or 0
 
 
 def is_valid(row):
@@ -142,12 +135,25 @@ class Metric:
 
 
 @dataclasses.dataclass
+class Need:
+    """What the median of a metric has to be: @op @bound, or @op @factor times that of column @reference."""
+    metric: str
+    op: str
+    text: str  # see Measured.compare()
+    column: str = None  # None: each one in which tcptuned runs
+    reference: str = "kernel"
+    factor: float = 1
+    bound: float = None
+    only: str = None  # this x; None: all
+
+
+@dataclasses.dataclass
 class Bench:
     name: str
     title: str
     head: str  # of the first column, which is x
     metrics: object  # a list, or a function of the rows that makes one
-    checks: Callable = None  # a function of what was measured that makes lines
+    checks: object = ()  # a list of requirements, or a function of what was measured that makes lines
     table: Callable = None  # the same, in place of a table with a column for each of the rows'
 
 
@@ -255,7 +261,15 @@ class Measured:
                                len(values), control, " ".join(unique(commits)))
 
     def checks(self):
-        return self.bench.checks(self) if self.bench.checks else ()
+        if callable(self.bench.checks):
+            yield from self.bench.checks(self)
+            return
+        for x in self.xs:
+            for need in self.bench.checks:
+                for column in [need.column] if need.column else filter(is_tuned, self.columns):
+                    if need.only in (None, x):
+                        yield self.compare(need.metric, x, column, need.op, need.reference, need.factor, need.bound,
+                                           need.text)
 
     def compare(self, name, x, column, op, reference=None, factor=1.0, bound=None, text="", k=None):
         """A line that says whether the median of a cell meets a requirement: @bound, or @factor times that of column
@@ -269,11 +283,7 @@ class Measured:
         return need(t, op, bound, text.format(
             x=x, column=column, reference=reference, t=figure(t), k=figure(k), times=figure(share),
             percent=figure(share and 100 * share), inverse=figure(quotient(k, t)),
-            more=figure(share and 100 * (share - 1)), t_percent=figure(t and 100 * t)))
-
-    def tuned(self):
-        """All pairs of x and a column in which tcptuned runs."""
-        return [(x, column) for x in self.xs for column in self.columns if is_tuned(column)]
+            more=figure(share and 100 * (share - 1))))
 
 
 def need(value, op, bound, text):
@@ -310,46 +320,6 @@ def retransmits(caption="Retransmitted segments:"):
 # --- one receiver, one sender ---------------------------------------------------------------------------
 
 
-def check_locked_receiver(m):
-    for x in m.xs:
-        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "by hand", 0.97,
-                        text="{x} ms: {t} of {k} Mbit/s by hand, {percent} % (at least 97 %)")
-    if m.mid("goodput_mbps", "50", "without"):
-        yield m.compare("goodput_mbps", "50", "tcptuned", ">=", "without", 50,
-                        text="50 ms: {times} times what it is without (at least 50)")
-
-
-def check_deep_queue(m):
-    for x in m.xs:
-        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "kernel", 0.98,
-                        text="{x}: {percent} % of the throughput (at least 98 %)")
-        yield m.compare("rtt_ms", x, "tcptuned", "<=", "kernel", bound=25,
-                        text="{x}: RTT {t} ms (at most 25; the kernel alone {k})")
-        yield m.compare("receive_buffer_mb", x, "tcptuned", "<=", "kernel", 1 / 5,
-                        text="{x}: receive buffer 1/{inverse} of the kernel's (at most 1/5)")
-
-
-def check_unsent(m):
-    for x in m.xs:
-        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "tcptuned, no bound", 0.98,
-                        text="{x}: {percent} % of the throughput without the bound (at least 98 %)")
-        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "kernel", 0.98,
-                        text="{x}: {percent} % of the throughput of the kernel alone (at least 98 %)")
-        yield m.compare("latency_ms", x, "tcptuned", "<=", "kernel", 1 / 2,
-                        text="{x}: {t} ms from application to application, the kernel alone {k} (at most half)")
-
-
-def check_slow_link(m):
-    for name, op, factor, text in (
-            ("retransmits", "<=", 0.8,
-             "{x}, {column}: {t} segments retransmitted, {k} with {reference} (at least 20 % fewer)"),
-            ("goodput_kbps", ">=", 0.98, "{x}, {column}: {t} kbit/s, {k} with {reference} (at least 98 %)")):
-        for x in m.xs:
-            for reference in "static 64 KB", "kernel":
-                for column in "tcptuned at the receiver", "tcptuned, known path":
-                    yield m.compare(name, x, column, op, reference, factor, text=text)
-
-
 def retransmits_per_1000(row):
     return quotient(1000 * row.get("retransmits", 0) * row["sender"]["mss"], row["bytes"]) if row.get("bytes") else None
 
@@ -367,12 +337,22 @@ ONE_CONNECTION = [
     Bench("locked_receiver", "128 messages of 1 MB, 1 Gbit/s, the receiver fixed SO_RCVBUF at 64 KB", "RTT, ms", [
         goodput("Goodput in Mbit/s, from the first byte sent to the last one read; rows: RTT in ms. By hand: buffers "
                 "of 2 x BDP, set with setsockopt(), cubic."),
-    ], check_locked_receiver),
+    ], [
+        Need("goodput_mbps", ">=", "{x} ms: {t} of {k} Mbit/s by hand, {percent} % (at least 97 %)",
+             "tcptuned", "by hand", 0.97),
+        Need("goodput_mbps", ">=", "50 ms: {times} times what it is without (at least 50)", "tcptuned", "without", 50,
+             only="50"),
+    ]),
     Bench("deep_queue", "A deep queue: 1 Gbit/s, 10 ms, 20 MB; only the receiver runs tcptuned", "sender", [
         goodput("Goodput in Mbit/s:"),
         rtt("RTT under load, median of a run, in ms:"),
         Metric("receive_buffer_mb", "Receive buffer at the end, in MB:", field("receiver", "rcvbuf", per=1e6)),
-    ], check_deep_queue),
+    ], [
+        Need("goodput_mbps", ">=", "{x}: {percent} % of the throughput (at least 98 %)", "tcptuned", factor=0.98),
+        Need("rtt_ms", "<=", "{x}: RTT {t} ms (at most 25; the kernel alone {k})", "tcptuned", bound=25),
+        Need("receive_buffer_mb", "<=", "{x}: receive buffer 1/{inverse} of the kernel's (at most 1/5)", "tcptuned",
+             factor=1 / 5),
+    ]),
     Bench("unsent", "The send buffer: 1 Gbit/s, cubic, only the sender runs tcptuned", "path", [
         goodput("Rows: RTT in ms, and what is special about the path. \"no bound\": send_unsent_max is 1G. Goodput in "
                 "Mbit/s:"),
@@ -381,13 +361,27 @@ ONE_CONNECTION = [
                field("send_memory_bytes", "median", per=1e6)),
         Metric("latency_ms", "From being written by one application to being read by the other, median of a run, in "
                "ms:", field("latency_ms", "median")),
-    ], check_unsent),
+    ], [
+        Need("goodput_mbps", ">=", "{x}: {percent} % of the throughput without the bound (at least 98 %)", "tcptuned",
+             "tcptuned, no bound", 0.98),
+        Need("goodput_mbps", ">=", "{x}: {percent} % of the throughput of the kernel alone (at least 98 %)",
+             "tcptuned", factor=0.98),
+        Need("latency_ms", "<=", "{x}: {t} ms from application to application, the kernel alone {k} (at most half)",
+             "tcptuned", factor=1 / 2),
+    ]),
     Bench("slow_link", "Slow links, a queue of ten packets: a Reno sender", "link", [
         Metric("retransmits_per_1000", "Retransmitted segments per 1000 sent; the receivers of the kernel and of the "
                "static window run without tcptuned:", retransmits_per_1000),
         retransmits(),
         Metric("goodput_kbps", "Goodput in kbit/s:", field("goodput_bps", per=1e3)),
-    ], check_slow_link),
+    ], [
+        Need(name, op, text, column, reference, factor) for name, op, factor, text in (
+            ("retransmits", "<=", 0.8,
+             "{x}, {column}: {t} segments retransmitted, {k} with {reference} (at least 20 % fewer)"),
+            ("goodput_kbps", ">=", 0.98, "{x}, {column}: {t} kbit/s, {k} with {reference} (at least 98 %)"))
+        for reference in ("static 64 KB", "kernel")
+        for column in ("tcptuned at the receiver", "tcptuned, known path")
+    ]),
 ]
 
 # --- papers 000 and 001 -----------------------------------------------------------------------------------
@@ -453,12 +447,6 @@ def check_grid(m):
     yield from below
 
 
-def check_drs(m):
-    for x in m.xs:
-        yield m.compare("seconds_for_64_mb", x, "right-sized, reno", "<=", "static, reno", 1 / 7,
-                        text="{inverse} times faster right-sized (the paper: 7)")
-
-
 TWO_PAPERS = [
     Bench("grid", "The grid of paper 000: 128 messages of 1 MB over 1 Gbit/s, no loss", "buffers, RTT, connections", [
         goodput("Goodput in Mbit/s; rows: buffers, RTT, connections. Columns and rows as in bench_grid.sh; by hand is "
@@ -471,7 +459,10 @@ TWO_PAPERS = [
     Bench("drs", "Transfers of 64 MB, 1 Gbit/s, 100 ms, queue of one BDP (paper 001, Figure 2)", "transfer", [
         Metric("seconds_for_64_mb", "Static: a receive buffer of 64 KB, half of it window. Seconds from the first byte "
                "sent to the last one read; of a shorter static transfer by its rate:", seconds_for_64_mb),
-    ], check_drs),
+    ], [
+        Need("seconds_for_64_mb", "<=", "{inverse} times faster right-sized (the paper: 7)", "right-sized, reno",
+             "static, reno", 1 / 7),
+    ]),
     Bench("slow_flight", "Flight and window over 56 kbit/s, 100 ms, reno (paper 001, Figures 5 and 6)", "link", [
         Metric("flight_bytes", "Bytes in flight, median of a run after 5 s:", after_5_s(1)),
         Metric("window_bytes", "Window offered, median of a run after 5 s, bytes:", after_5_s(2)),
@@ -562,6 +553,8 @@ CLIENTS = [
 
 # --- links that vary, neighbours ------------------------------------------------------------------------------
 
+AT_LEAST_98 = "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"
+
 mbps = field("mbps")
 flow_0_mbps = field("flows", 0, "mbps")
 flow_1_mbps = field("flows", 1, "mbps")
@@ -573,35 +566,11 @@ def each_flow_mbps(m, x, column):
                    for flow in row["flows"]])
 
 
-def check_tuned(*requirements):
-    """Each of (metric, op, factor of the kernel alone or None, bound or None, text) for each tuned column."""
-    def checks(m):
-        for x, column in m.tuned():
-            for name, op, factor, bound, text in requirements:
-                yield m.compare(name, x, column, op, "kernel", factor or 1, bound=bound, text=text)
-
-    return checks
-
-
-def check_random_loss(m):
-    for x in m.xs:
-        yield m.compare("goodput_mbps", x, "tcptuned, auto", ">=", "kernel, 64 MB", 0.95,
-                        text="{x}: {t} Mbit/s, the kernel {k} (at least 95 %)")
-        if x == "losses of 1e-4":
-            yield m.compare("goodput_mbps", x, "tcptuned, auto", ">=", "bbr, 64 MB", 0.9,
-                            text="{x}: {t} Mbit/s, BBR {k} (at least 90 %)")
-
-
-def check_random_loss_shared(m):
-    for x in m.xs:
-        yield m.compare("second_mbps", x, "auto, cubic", ">=", "cubic, cubic", 0.95,
-                        text="{x}: {t} Mbit/s for the other one, next to cubic {k} (at least 95 %)")
-
-
 def check_neighbour(m):
-    for x, column in m.tuned():
-        yield m.compare("first_mbps", x, column, ">=", factor=0.8, k=each_flow_mbps(m, x, "kernel"),
-                        text="{x}, {column}: {t} Mbit/s, one of two of the kernel {k} (at least 80 %)")
+    for x in m.xs:
+        for column in filter(is_tuned, m.columns):
+            yield m.compare("first_mbps", x, column, ">=", factor=0.8, k=each_flow_mbps(m, x, "kernel"),
+                            text="{x}, {column}: {t} Mbit/s, one of two of the kernel {k} (at least 80 %)")
 
 
 def check_peace(m):
@@ -622,14 +591,6 @@ def of_the_kernel(m, name, column):
         return {}
     mids = {x: (median(m.values(name, x, column)), median(m.values(name, x, "kernel"))) for x in m.xs}
     return {x: own / kernel for x, (own, kernel) in mids.items() if own and kernel}
-
-
-def check_pauses(m):
-    for x in m.xs:
-        for column in ("tcptuned, cubic", "tcptuned, bitcp"):
-            for other, factor in (("kernel", 0.5), ("kernel, no restart", 1.3)):
-                yield m.compare("answer_ms", x, column, "<=", other, factor,
-                                text=f"{{x}}, {column}: {{t}} ms, {other} {{k}} (at most {factor:g} times)")
 
 
 def check_random(m):
@@ -654,82 +615,75 @@ def check_random(m):
                 for x, share in sorted(shares.items(), key=lambda cell: cell[1]) if share < 0.9)
 
 
-def check_incast(m):
-    for x in m.xs:
-        yield m.compare("elapsed_s", x, "tcptuned", "<=", "kernel", 1.05,
-                        text="{x}: {t} s, the kernel alone {k} (at most 5 % more)")
-        yield m.compare("retransmits", x, "tcptuned", "<=", "kernel", 1.05,
-                        text="{x}: {t} segments again, the kernel alone {k} (at most 5 % more)")
-
-
-def check_connections(m):
-    for x in m.xs:
-        yield m.compare("connections_per_s", x, "tcptuned", ">=", "without", 0.98,
-                        text="{x}: {t}, without {k} (at least 98 %)")
-
-
 VARYING = [
     Bench("jitter", "Delay that jitters, in order, and a queue of 4 MB", "link", [
         goodput("Goodput in Mbit/s; rows: the link, its round trip, and what is drawn again each time:"),
         rtt(),
-    ], check_tuned(("goodput_mbps", ">=", 0.95, None,
-                    "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)"))),
+    ], [Need("goodput_mbps", ">=", "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)", factor=0.95)]),
     Bench("impaired", "Losses in bursts, reordering, congestion marks and a policer; a queue of 4 MB", "link", [
         goodput("Goodput in Mbit/s; rows: the link, its round trip, and what impairs it:"),
         rtt(),
-    ], check_tuned(("goodput_mbps", ">=", 0.95, None,
-                    "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)"))),
+    ], [Need("goodput_mbps", ">=", "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)", factor=0.95)]),
     Bench("random_loss", "Losses that no queue causes, and others at the RTT of an empty path: 1 Gbit/s, 100 ms", "path", [
         goodput("Goodput in Mbit/s, all with buffers of up to 64 MB:"),
         retransmits("Segments sent again:"),
         rtt(),
-    ], check_random_loss),
+    ], [
+        Need("goodput_mbps", ">=", "{x}: {t} Mbit/s, the kernel {k} (at least 95 %)",
+             "tcptuned, auto", "kernel, 64 MB", 0.95),
+        Need("goodput_mbps", ">=", "{x}: {t} Mbit/s, BBR {k} (at least 90 %)", "tcptuned, auto", "bbr, 64 MB", 0.9,
+             only="losses of 1e-4"),
+    ]),
     Bench("random_loss_shared", "The same paths, with a second connection that is not tuned", "path", [
         Metric("second_mbps", "Mbit/s of the second one:", flow_1_mbps),
         Metric("first_mbps", "Of the first one:", flow_0_mbps),
-    ], check_random_loss_shared),
+    ], [
+        Need("second_mbps", ">=", "{x}: {t} Mbit/s for the other one, next to cubic {k} (at least 95 %)",
+             "auto, cubic", "cubic, cubic", 0.95),
+    ]),
     Bench("first_seconds", "The first seconds in a deep queue", "link", [
         Metric("rtt_early_p95_ms", "RTT of the first six seconds, 95th percentile, in ms; rows: the link, its round "
                "trip, the queue:", field("rtt_early_p95_ms")),
         Metric("rtt_early_ms", "Its median:", field("rtt_early_ms")),
         Metric("mbps", "Mbit/s in eight seconds:", mbps),
-    ], check_tuned(("rtt_early_p95_ms", "<=", 1.2, None,
-                    "{x}, {column}: RTT p95 {t} ms, the kernel alone {k} (at most 1.2 of it)"),
-                   ("mbps", ">=", 0.98, None, "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"))),
+    ], [
+        Need("rtt_early_p95_ms", "<=", "{x}, {column}: RTT p95 {t} ms, the kernel alone {k} (at most 1.2 of it)",
+             factor=1.2),
+        Need("mbps", ">=", AT_LEAST_98, factor=0.98),
+    ]),
     Bench("longer", "A path that becomes longer at half time, a queue of 8 and 2.5 MB", "link", [
         Metric("after_mbps", "Mbit/s in the five seconds that begin one second after the change:",
                field("after_mbps")),
         Metric("mbps", "Over the whole time:", mbps),
         Metric("rtt_end_ms", "RTT in the last two seconds, median, in ms:", field("rtt_end_ms")),
-    ], check_tuned(("after_mbps", ">=", 0.95, None,
-                    "{x}, {column}: {t} Mbit/s afterwards, the kernel alone {k} (at least 95 %)"))),
+    ], [Need("after_mbps", ">=", "{x}, {column}: {t} Mbit/s afterwards, the kernel alone {k} (at least 95 %)",
+             factor=0.95)]),
     Bench("slower", "A link that becomes 64 times as slow after a quarter of the time, a queue of 20 MB", "link", [
         Metric("rtt_end_ms", "RTT in the last two seconds, median, in ms:", field("rtt_end_ms")),
         Metric("window_end_kb", "Window, the smaller one of the sender and of the receiver, median of that time, in "
                "KB:", field("window_end", per=1e3)),
         Metric("mbps", "Mbit/s over the whole time:", mbps),
-    ], check_tuned(("rtt_end_ms", "<=", 1, None,
-                    "{x}, {column}: RTT {t} ms in the end (at most the kernel alone: {k})"))),
+    ], [Need("rtt_end_ms", "<=", "{x}, {column}: RTT {t} ms in the end (at most the kernel alone: {k})")]),
     Bench("lte", "Recorded rates: 40 ms, a queue of 1.5 MB", "trace", [
         Metric("mbps", "Mbit/s; rows: the trace:", mbps),
         rtt(), QUEUE_MEAN,
-    ], check_tuned(("mbps", ">=", 0.98, None, "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"),
-                   ("rtt_ms", "<=", 1 / 3, None,
-                    "{x}, {column}: RTT {t} ms, the kernel alone {k} (at most a third)"))),
+    ], [
+        Need("mbps", ">=", AT_LEAST_98, factor=0.98),
+        Need("rtt_ms", "<=", "{x}, {column}: RTT {t} ms, the kernel alone {k} (at most a third)", factor=1 / 3),
+    ]),
     Bench("several", "Several connections that begin together: 1 Gbit/s, 10 ms, 20 MB", "connections", [
         goodput("Mbit/s of all; rows: how many:"),
         rtt(),
         RTT_P95, QUEUE_MEAN,
-    ], check_tuned(("goodput_mbps", ">=", 0.98, None,
-                    "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"),
-                   ("rtt_ms", "<=", None, 20,
-                    "{x}, {column}: RTT {t} ms (at most 20; the kernel alone {k})"))),
+    ], [
+        Need("goodput_mbps", ">=", AT_LEAST_98, factor=0.98),
+        Need("rtt_ms", "<=", "{x}, {column}: RTT {t} ms (at most 20; the kernel alone {k})", bound=20),
+    ]),
     Bench("one_by_one", "Several connections that begin half a second after one another: 1 Gbit/s, 10 ms, 20 MB", "connections", [
         goodput("Mbit/s of all, while all send; rows: how many:"),
         rtt("RTT of the first one, median of a run, in ms:"),
         RTT_P95, QUEUE_MEAN,
-    ], check_tuned(("goodput_mbps", ">=", 0.98, None,
-                    "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 98 %)"))),
+    ], [Need("goodput_mbps", ">=", AT_LEAST_98, factor=0.98)]),
     Bench("neighbour", "A connection with one neighbour that is not tuned", "link", [
         Metric("first_mbps", "Mbit/s of the first; in column kernel it is not tuned, either. Rows: link, RTT, queue:",
                flow_0_mbps),
@@ -740,7 +694,7 @@ VARYING = [
         Metric("long_s", "Seconds after its last byte, of 20, in which RTT exceeds three times that of the path. "
                "Rows: link, RTT, queue:", field("long_s")),
         Metric("rtt_with_ms", "RTT, median until then, in ms:", field("rtt_with_ms")),
-    ], check_tuned(("long_s", "<=", None, 10, "{x}, {column}: {t} s (at most 10)"))),
+    ], [Need("long_s", "<=", "{x}, {column}: {t} s (at most 10)", bound=10)]),
     Bench("peace", "Two connections of two kinds: tcptuned as shipped (auto) and one that is not tuned", "link", [
         Metric("second_mbps", "Mbit/s of the second one; rows: link, RTT, queue:", flow_1_mbps),
         Metric("first_mbps", "Of the first one:", flow_0_mbps),
@@ -757,7 +711,11 @@ VARYING = [
     Bench("incast", "64 senders to one receiver: 1 Gbit/s, 0.5 ms, a queue of 128 packets", "load", [
         Metric("elapsed_s", "Seconds until all have arrived:", field("elapsed_s")),
         retransmits("Segments sent again:"),
-    ], check_incast),
+    ], [
+        Need("elapsed_s", "<=", "{x}: {t} s, the kernel alone {k} (at most 5 % more)", "tcptuned", factor=1.05),
+        Need("retransmits", "<=", "{x}: {t} segments again, the kernel alone {k} (at most 5 % more)", "tcptuned",
+             factor=1.05),
+    ]),
     Bench("random", "Random links and applications; speed: goodput, of messages the inverse of their mean time", "cell", [
         goodput("Mbit/s read in the time, of stream in the half of it that is bulk; rows: the number of the cell, rate, "
                 "RTT, queue, what varies, application:", only=lambda row: not row.get("message_ms"), optional=True),
@@ -773,38 +731,19 @@ VARYING = [
         Metric("answer_ms", "ms from being written to being read, median of the answers of a run. No restart: "
                "net.ipv4.tcp_slow_start_after_idle = 0.", field("message_ms", "median")),
         retransmits(),
-    ], check_pauses),
+    ], [
+        Need("answer_ms", "<=", "{x}, {column}: {t} ms, {reference} {k} (at most 0.5 times)", factor=0.5),
+        Need("answer_ms", "<=", "{x}, {column}: {t} ms, {reference} {k} (at most 1.3 times)",
+             None, "kernel, no restart", 1.3),
+    ]),
     Bench("connections", "New connections per second: nginx and wrk, a core each, plain veth", "answer", [
         Metric("connections_per_s", "rows: bytes of an answer; both ends tuned:", field("connections_per_s")),
-    ], check_connections),
+    ], [
+        Need("connections_per_s", ">=", "{x}: {t}, without {k} (at least 98 %)", "tcptuned", "without", 0.98),
+    ]),
 ]
 
 # --- path memory, budget, cost ----------------------------------------------------------------------------------
-
-
-def check_paths(m):
-    for x, bound in (("1000 Mbit/s, 100 ms, 1000 KB", 0.36), ("1000 Mbit/s, 100 ms, 10000 KB", 0.5)):
-        for column in ("tcptuned", "tcptuned, bitcp"):
-            yield m.compare("elapsed_s", x, column, "<=", "kernel", bound=bound,
-                            text=f"{{x}}, {{column}}: {{t}} s, kernel {{k}} (at most {bound})")
-    for x in m.xs:
-        yield m.compare("elapsed_s", x, "tcptuned, sender", "<=", "kernel", 1 / 1.3,
-                        text="{x}, sender alone: {t} s, kernel {k}, {inverse} times as fast (at least 1.3)")
-        yield m.compare("elapsed_s", x, "tcptuned", "<=", "kernel", 1.02, text="{x}: {t} s, kernel {k} (no slower)")
-
-
-def check_paths_changed(m):
-    for x in m.xs:
-        yield m.compare("elapsed_s", x, "tcptuned", "<=", "kernel", 1.1,
-                        text="{x}: {t} s, kernel {k} (at most 1.1 times)")
-        yield m.compare("retransmits", x, "tcptuned", "<=", "kernel", 1.5,
-                        text="{x}: {t} segments sent again, kernel {k} (at most 1.5 times)")
-
-
-def check_paths_neighbour(m):
-    for x in m.xs:
-        yield m.compare("neighbour_mbps", x, "tcptuned", ">=", "kernel", 0.95,
-                        text="{x}: {t} Mbit/s, beside the kernel's {k} (at least 95 %)")
 
 
 def check_budget(m):
@@ -827,23 +766,6 @@ def check_idle(m):
     for x in m.xs[1:]:
         yield m.compare("goodput_mbps", x, "tcptuned", ">=", factor=0.95, k=k,
                         text="{x}: {t} of {k} Mbit/s without any, {percent} % (at least 95 %)")
-
-
-def check_adopt(m):
-    for x in m.xs:
-        yield m.compare("adopted_s", x, "tcptuned", "<=", bound=2,
-                        text="{x} sockets: adopted in {t} s (100,000 connections under 2 s)")
-        yield m.compare("idle_percent", x, "tcptuned", "<=", bound=0.1,
-                        text="{x} sockets: an idle daemon takes {t} % of a core (at most 0.1 %)")
-
-
-def check_scrape(m):
-    for x in m.xs:
-        for column, during in ("alone", ""), ("together", " during traffic"):
-            yield m.compare("scrape_s", x, column, "<=", bound=0.3,
-                            text=f"{{x}} sockets: a scrape takes {{t}} s{during} (at most 0.3)")
-        yield m.compare("goodput_mbps", x, "together", ">=", "alone", 0.97,
-                        text="{x} sockets: {t} of {k} Mbit/s, a scrape a second meanwhile (at least 97 %)")
 
 
 def check_cost(m, percent=3):
@@ -871,17 +793,32 @@ REST = [
         Metric("elapsed_s", "Seconds from the handshake to the last byte read, median of three connections 5 s apart. Sender: "
                "only that one is tuned.", field("elapsed_s")),
         retransmits(),
-    ], check_paths),
+    ], [
+        *(Need("elapsed_s", "<=", f"{{x}}, {{column}}: {{t}} s, kernel {{k}} (at most {bound})",
+               column, bound=bound, only=x)
+          for x, bound in (("1000 Mbit/s, 100 ms, 1000 KB", 0.36), ("1000 Mbit/s, 100 ms, 10000 KB", 0.5))
+          for column in ("tcptuned", "tcptuned, bitcp")),
+        Need("elapsed_s", "<=", "{x}, sender alone: {t} s, kernel {k}, {inverse} times as fast (at least 1.3)",
+             "tcptuned, sender", factor=1 / 1.3),
+        Need("elapsed_s", "<=", "{x}: {t} s, kernel {k} (no slower)", "tcptuned", factor=1.02),
+    ]),
     Bench("paths_changed", "The same, where the path has changed since, 1 Gbit/s and 100 ms before", "now", [
         Metric("elapsed_s", "Seconds, as above; 10 MB, and 3 MB at a hundredth of the rate. Of ten connections at once, the "
                "median.", field("elapsed_s")),
         retransmits(),
-    ], check_paths_changed),
+    ], [
+        Need("elapsed_s", "<=", "{x}: {t} s, kernel {k} (at most 1.1 times)", "tcptuned", factor=1.1),
+        Need("retransmits", "<=", "{x}: {t} segments sent again, kernel {k} (at most 1.5 times)",
+             "tcptuned", factor=1.5),
+    ]),
     Bench("paths_neighbour", "Others on the link meanwhile, 10 MB, 1 Gbit/s, 100 ms", "others", [
         Metric("neighbour_mbps", "Mbit/s that they have in the first two seconds of the fetch.", field("neighbour_mbps")),
         Metric("elapsed_s", "Seconds of the fetch.", field("elapsed_s")),
         retransmits(),
-    ], check_paths_neighbour),
+    ], [
+        Need("neighbour_mbps", ">=", "{x}: {t} Mbit/s, beside the kernel's {k} (at least 95 %)",
+             "tcptuned", factor=0.95),
+    ]),
     Bench("budget", "A budget of 2.5 MB for receivers that could take ten times as much: 20 fast streams, 1 Gbit/s, "
           "50 ms", "streams", [
         goodput("Goodput of the fast ones in Mbit/s, alone and with 200 that read 16 kbit/s each:"),
@@ -901,7 +838,11 @@ REST = [
                field("slab_bytes_per_socket")),
         Metric("idle_percent", "CPU time of the daemon without any request, in % of a core:",
                field("idle_share", times=100)),
-    ], check_adopt),
+    ], [
+        Need("adopted_s", "<=", "{x} sockets: adopted in {t} s (100,000 connections under 2 s)", "tcptuned", bound=2),
+        Need("idle_percent", "<=", "{x} sockets: an idle daemon takes {t} % of a core (at most 0.1 %)",
+             "tcptuned", bound=0.1),
+    ]),
     Bench("scrape", "Scrapes of open connections, both ends here, and traffic meanwhile", "sockets", [
         Metric("scrape_s", "Scrapes and traffic alone, and a scrape a second during the traffic. Seconds of a scrape, "
                "median of a run:", field("scrape_s")),
@@ -914,7 +855,13 @@ REST = [
                only=lambda row: row["column"] == "alone"),
         Metric("ctl_sorted_s", "Sorted by round-trip time:", field("ctl_sorted_s"),
                only=lambda row: row["column"] == "alone"),
-    ], check_scrape),
+    ], [
+        Need("scrape_s", "<=", "{x} sockets: a scrape takes {t} s (at most 0.3)", "alone", bound=0.3),
+        Need("scrape_s", "<=", "{x} sockets: a scrape takes {t} s during traffic (at most 0.3)",
+             "together", bound=0.3),
+        Need("goodput_mbps", ">=", "{x} sockets: {t} of {k} Mbit/s, a scrape a second meanwhile (at least 97 %)",
+             "together", "alone", 0.97),
+    ]),
     Bench("cost", "Cost: iperf3 over plain veth", "segments", [
         goodput("Mbit/s; \"without\" twice shows how far two measurements of the same thing differ.",
                 only=lambda row: not counts_programs(row)),
@@ -976,28 +923,7 @@ def check_streams(m):
 # --- FTP (paper 000), and without root --------------------------------------------------------------------
 
 
-def check_ftp(m):
-    for x in m.xs:
-        for column, factor in ("tcptuned", 0.97), ("tcptune-run", 0.9):
-            if column in m.columns:
-                yield m.compare("goodput_mbps", x, column, ">=", "by hand", factor,
-                                text=f"{{x}}, {{column}}: {{t}} of {{k}} Mbit/s by hand, {{percent}} % "
-                                     f"(at least {figure(100 * factor)} %)")
-
-
-def check_third_party(m):
-    for x in m.xs:
-        yield m.compare("goodput_mbps", x, "tcptuned", ">=", "by hand", 0.97,
-                        text="{x}: {t} of {k} Mbit/s by hand, {percent} % (at least 97 %)")
-        yield m.compare("rtt_ms", x, "tcptuned", "<=", "by hand", 2,
-                        text="{x}: RTT {t} ms, by hand {k} (at most twice that)")
-
-
-def check_unprivileged(m):
-    for x in m.xs:
-        for column in "tcptune-run", "--tune":
-            yield m.compare("goodput_mbps", x, column, ">=", "by hand", 0.9,
-                            text=f"{{x}}, {column}: {{t}} of {{k}} Mbit/s by hand, {{percent}} % (at least 90 %)")
+BY_HAND = "{{x}}, {{column}}: {{t}} of {{k}} Mbit/s by hand, {{percent}} % (at least {} %)"
 
 
 def check_loopback(m):
@@ -1011,7 +937,10 @@ def check_loopback(m):
 FTP = [
     Bench("unprivileged", "tcptune-run without root: 100 MB with SO_RCVBUF at 64 KB, 1 Gbit/s", "program, path", [
         goodput("Mbit/s of the whole command (of the kernel: 10 MB):"),
-    ], check_unprivileged),
+    ], [
+        Need("goodput_mbps", ">=", BY_HAND.format(90), "tcptune-run", "by hand", 0.9),
+        Need("goodput_mbps", ">=", BY_HAND.format(90), "--tune", "by hand", 0.9),
+    ]),
     Bench("unprivileged_sender", "tcptune-run without root: a sender for 10 s, 1 Gbit/s", "path", [
         goodput("Mbit/s; by hand: net.core.wmem_max and tcp_wmem raised to 64 MB by root:"),
     ]),
@@ -1023,13 +952,20 @@ FTP = [
     Bench("ftp", "FTP, vsftpd and lftp: 60 MB, 1 Gbit/s, 50 ms", "transfer", [
         goodput("Mbit/s from the command on, by vsftpd's log; rows: from the client's view, mode, its buffers. The "
                 "kernel moves 6 MB where the client fixed 64 KB."),
-    ], check_ftp),
+    ], [
+        Need("goodput_mbps", ">=", BY_HAND.format(97), "tcptuned", "by hand", 0.97),
+        Need("goodput_mbps", ">=", BY_HAND.format(90), "tcptune-run", "by hand", 0.9),
+    ]),
     Bench("third_party", "Third-party FTP between two servers: 60 MB at 50 ms, 100 MB at 5 ms, a queue of 20 MB",
           "path", [
         goodput("Mbit/s from the command on, by vsftpd's log; rows: the path between the servers, and the RTT to the "
                 "client, by which \"control path\" sets the servers' buffers:"),
         rtt("RTT of the data connection in the second half, median of a run, in ms:"),
-    ], check_third_party),
+    ], [
+        Need("goodput_mbps", ">=", "{x}: {t} of {k} Mbit/s by hand, {percent} % (at least 97 %)",
+             "tcptuned", "by hand", 0.97),
+        Need("rtt_ms", "<=", "{x}: RTT {t} ms, by hand {k} (at most twice that)", "tcptuned", "by hand", 2),
+    ]),
 ]
 
 STREAMS = [
