@@ -113,7 +113,7 @@ OUTDATED_BY = {
     "pauses": (*BITCP, "include/tcptuned/algo/resume.h"),
     **dict.fromkeys(("peace", "random"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
-    **dict.fromkeys(("budget", "idle"), (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h")),
+    "idle": (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h"),
     **dict.fromkeys(("cost", "connections"), ("bpf",)),
     "streams": (*AUTO, "streams/model.c", "streams/search.c", "streams/verdict.c"),
     **dict.fromkeys(("random_loss", "random_loss_shared"), CHOICE),
@@ -746,21 +746,6 @@ VARYING = [
 # --- path memory, budget, cost ----------------------------------------------------------------------------------
 
 
-def check_budget(m):
-    limit = 2560000
-    for x in m.xs:
-        yield m.compare("goodput_mbps", x, "with 200 slow", ">=", "alone", 0.97,
-                        text="{t} of {k} Mbit/s alone, {percent} % (at least 97 %)")
-    for name, what in (("granted_max_mb", "{} bytes granted"),
-                       ("grown_max_mb", "buffers of the fast ones grew by {} bytes")):
-        for x in m.xs:
-            for column in "alone", "with 200 slow":
-                values = m.values(name, x, column) if name in m.metrics else []
-                if values:
-                    most = round(1e6 * max(values))
-                    yield need(most, "<=", limit, f"{column}: {what.format(most)} at most (the budget: {limit})")
-
-
 def check_idle(m):
     k = m.mid("goodput_mbps", "none", "tcptuned")
     for x in m.xs[1:]:
@@ -819,15 +804,6 @@ REST = [
         Need("neighbour_mbps", ">=", "{x}: {t} Mbit/s, beside the kernel's {k} (at least 95 %)",
              "tcptuned", factor=0.95),
     ]),
-    Bench("budget", "A budget of 2.5 MB for receivers that could take ten times as much: 20 fast streams, 1 Gbit/s, "
-          "50 ms", "streams", [
-        goodput("Goodput of the fast ones in Mbit/s, alone and with 200 that read 16 kbit/s each:"),
-        Metric("granted_max_mb", "The largest sum that was granted, in MB:", field("budget_granted_max", per=1e6)),
-        Metric("grown_max_mb", "What the receive buffers of the fast ones had in truth grown by since the kernel gave "
-               "them (ss), in MB:", field("grown_max", per=1e6), optional=True),
-        Metric("slow_grown_max_mb", "And those of the slow ones, which need no more than they began with and are the "
-               "kernel's:", field("slow_grown_max", per=1e6), optional=True),
-    ], check_budget),
     Bench("idle", "A budget of 24 MB and idle connections: one of 1 Gbit/s, 50 ms, both ends tuned", "idle", [
         goodput("Goodput in Mbit/s; rows: idle connections, and what each sent before:"),
     ], check_idle),
