@@ -319,10 +319,10 @@ def flow_points() -> dict:
         "flow_points": [[round(point[0] - points[0][0], 3), *point[1:]] for point in points]}
 
 
-def seconds_taken(name: str, file: str) -> dict:
-    """The lower median and the maximum of a file with a number of seconds on each line."""
+def seconds_taken(file: str) -> dict:
+    """The lower median and the maximum of a file with the seconds of a scrape on each line."""
     seconds = sorted(load_lines(file))
-    return {f"{name}_s": seconds[(len(seconds) - 1) // 2], f"{name}_max_s": seconds[-1]}
+    return {"scrape_s": seconds[(len(seconds) - 1) // 2], "scrape_max_s": seconds[-1]}
 
 
 def third_party() -> dict:

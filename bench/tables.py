@@ -824,13 +824,6 @@ REST = [
                "median of a run:", field("scrape_s")),
         Metric("scrape_max_s", "The longest of a run:", field("scrape_max_s")),
         goodput("Traffic over loopback, 1 MB and then a pause of 8 ms, in Mbit/s:"),
-        Metric("ping_p50_us", "A byte back and forth meanwhile, median, in us:", field("ping", "p50_us")),
-        Metric("ping_p99_us", "p99, in us:", field("ping", "p99_us")),
-        Metric("ping_cpu0_p99_us", "p99 where all of it is on CPU 0, in us:", field("ping_cpu0", "p99_us")),
-        Metric("ctl_one_port_s", "Seconds of tcptunectl flows, for one port:", field("ctl_one_port_s"),
-               only=lambda row: row["column"] == "alone"),
-        Metric("ctl_sorted_s", "Sorted by round-trip time:", field("ctl_sorted_s"),
-               only=lambda row: row["column"] == "alone"),
     ], [
         Need("scrape_s", "<=", "{x} sockets: a scrape takes {t} s (at most 0.3)", "alone", bound=0.3),
         Need("scrape_s", "<=", "{x} sockets: a scrape takes {t} s during traffic (at most 0.3)",
