@@ -84,15 +84,8 @@ bench_cost_offload() {
 	cost "64 KB, one core each" 1048576
 }
 
-# Segments one by one, an ACK for every two.
-bench_cost_segments() {
-	local -A cores
-	host a b
-	veth 0 1 gso_max_segs 1
-	cost "1448 B, one core each" 524288
-}
-
-# All on one core: whatever either side spends is missing from the throughput.
+# Segments one by one, an ACK for every two, and all on one core: whatever either side spends is missing from the
+# throughput.
 bench_cost_one_core() {
 	local -A cores
 	host a b
