@@ -8,14 +8,12 @@
 next_to_idle() { # COUNT BYTES [SOURCE...]
 	link a b --seed "$(run_seed)" $path
 	if [ "$1" != 0 ]; then
-		background server $RECEIVER_PREFIX in_host b python3 "$TEST_TOP/tests/system/keep_alive.py" \
-			serve "${ADDR[b]}"
-		wait_until grep -q listening "$TEST_DIR/server.log"
+		background server $RECEIVER_PREFIX in_host b "${keep_alive[@]}" serve "${ADDR[b]}"
+		wait_printed server listening
 		[ $# -le 2 ] || in_host b ip route add 10.200.0.0/16 via "${ADDR[a]}"
-		background clients $SENDER_PREFIX in_host a python3 "$TEST_TOP/tests/system/keep_alive.py" \
-			connect "${ADDR[b]}" "$@"
-		wait_until grep -q sent "$TEST_DIR/clients.log"
-		wait_until grep -q "MB $(($1 * $2 / 1000000))" "$TEST_DIR/server.log"
+		background clients $SENDER_PREFIX in_host a "${keep_alive[@]}" connect "${ADDR[b]}" "$@"
+		wait_printed clients sent
+		wait_printed server "MB $(($1 * $2 / 1000000))"
 	fi
 	transfer a b --congestion cubic --duration "${BENCH_SECONDS:-8}" >/dev/null
 	if [ "$1" != 0 ]; then

@@ -32,18 +32,14 @@ clients_network() { # COUNT GATEWAY
 		in_host a ip address add 10.99.0.$((11 + i))/24 dev tun0
 	done
 	background server in_host b "$TEST_BUILD/poisson" 10.99.0.2 7300 $((20 * 1448))
-	wait_until grep -q '^listening' "$TEST_DIR/server.log"
-}
-
-clients_settled() { # all are connected, or it ended with an error
-	grep -q '^connected' "$TEST_DIR/clients.log" || ! kill -0 "$(pid_of clients)"
+	wait_printed server '^listening'
 }
 
 # Returns when they are warm.
 clients_begin() { # COUNT CONTROL
 	background clients in_group in_host a "$TEST_BUILD/poisson" 10.99.0.2 7300 \
 		10.99.0.11 "$1" "$2" "$(run_seed)"
-	wait_until clients_settled
+	wait_printed clients '^connected'
 	sleep $clients_warm_up
 }
 

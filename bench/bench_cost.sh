@@ -23,13 +23,9 @@ veth() { # CORE_OF_A CORE_OF_B [ip link OPTION...]
 	in_host a ip route change 10.99.0.0/30 dev veth initcwnd 400
 }
 
-listening() {
-	in_host b ss -Htln "sport = 5201" | grep -q .
-}
-
 iperf() { # [IPERF3 OPTION...]
 	background receiver in_host b ${RECEIVER_PREFIX-} taskset -c ${cores[b]} iperf3 -s -1
-	wait_until listening
+	wait_output != "" in_host b ss -Htln "sport = 5201"
 	in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} iperf3 -c ${ADDR[b]} -J \
 		-t 1 "$@" >"$TEST_DIR/iperf.json"
 	stop receiver || :
@@ -103,7 +99,7 @@ connections() { # FILE
 	END
 	background nginx in_host b ${RECEIVER_PREFIX-} taskset -c ${cores[b]} nginx \
 		-e stderr -c "$TEST_DIR/nginx.conf"
-	wait_until eval 'in_host b ss -Htln "sport = 8080" | grep -q .'
+	wait_output != "" in_host b ss -Htln "sport = 8080"
 	in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} wrk -t 1 -c 64 -d "${BENCH_SECONDS:-4}" \
 		-H "Connection: close" "http://${ADDR[b]}:8080/$1" >"$TEST_DIR/wrk.log"
 	stop nginx || :

@@ -24,8 +24,7 @@ watched() { # SECONDS [MESSAGES OPTION...]
 	background samples sample_flows "$file" "$seconds"
 	untuned "$@"
 	touch "$file"
-	wait "$(pid_of samples)"
-	unset "LIB_PID[samples]"
+	finish samples
 	reduce flow_points
 }
 

@@ -48,8 +48,7 @@ compete() {
 	done
 	compete_watch "$seconds"
 	for ((; i; i--)); do
-		wait "$(pid_of flow-$i)" || fail "flow $i: $(<"$TEST_DIR/flow-$i.log")"
-		unset "LIB_PID[flow-$i]"
+		finish flow-$i
 	done
 	compete_background_end a
 	compete_background_end b
@@ -73,9 +72,7 @@ compete_background() { # FROM TO MBPS SECONDS
 		in_host a ip address add $address/24 dev tun0
 		from=$address to=10.99.0.2 port=7002
 	fi
-	background "sink-$1" in_host "$2" "$TEST_BUILD/messages" --listen $to --port $port --once \
-		--streams 10 $(compete_patience "$4")
-	wait_until grep -q '^listening' "$TEST_DIR/sink-$1.log"
+	listener "sink-$1" "in_host $2" --listen $to --port $port --streams 10 $(compete_patience "$4")
 	background "background-$1" in_host "$1" "$TEST_BUILD/messages" --connect $to --from $from \
 		--port $port --streams 10 --bytes $(($3 * 250)) --interval 200 --congestion reno \
 		--seed "$(run_seed)" $(compete_patience "$4")
@@ -95,9 +92,7 @@ compete_begin() { # NUMBER CONTROL START SECONDS
 	local address=10.99.0.$((10 + $1)) port=$((7100 + $1)) length
 	length=$(awk "BEGIN { print $4 - $3 }")
 	in_host a ip address add $address/24 dev tun0
-	background "to-$1" in_host b "$TEST_BUILD/messages" --listen 10.99.0.2 --port $port --once \
-		--series 100 --discard $(compete_patience "$4")
-	wait_until grep -q '^listening' "$TEST_DIR/to-$1.log"
+	listener "to-$1" "in_host b" --listen 10.99.0.2 --port $port --series 100 --discard $(compete_patience "$4")
 	background "flow-$1" compete_flow "$1" "$3" "$TEST_BUILD/messages" --connect 10.99.0.2 \
 		--port $port --from $address --series 100 --zerocopy --congestion "$2" \
 		$(compete_patience "$4") --duration "$length"

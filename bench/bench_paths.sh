@@ -55,16 +55,14 @@ paths_fetch() { # CONGESTION_CONTROL
 		sender: {mss: 1448}}' >"$TEST_DIR/last"
 	jq -cs '.[0] + .[1]' "$TEST_DIR/times" "$TEST_DIR/last" >"$TEST_DIR/transfer.json"
 	[ -n "${neighbour-}" ] || return 0
-	wait "$(pid_of neighbour)" || fail "the neighbour: $(tail -c 300 "$TEST_DIR/neighbour.log")"
-	unset "LIB_PID[neighbour]"
+	finish neighbour
 	stop to-neighbour || :
 	reduce beside_a_fetch
 }
 
 # Starts with the pause before the fetch, and lasts longer than both.
 paths_neighbour() {
-	background to-neighbour in_beside in_host a "$TEST_BUILD/messages" --listen "${ADDR[a]}" --port 7001 --once --series 50
-	wait_printed to-neighbour '^listening'
+	listener to-neighbour "in_beside in_host a" --listen "${ADDR[a]}" --port 7001 --series 50
 	background neighbour in_beside in_host b "$TEST_BUILD/messages" --connect "${ADDR[a]}" --port 7001 --series 50 \
 		--duration 10 $neighbour
 }

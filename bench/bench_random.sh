@@ -62,8 +62,7 @@ random_measure() { # CONTROL
 	random_begin ours "${SENDER_PREFIX-} in_host a" "${RECEIVER_PREFIX-} in_host b" "${ADDR[b]}" $run_seconds $1 \
 		$application
 	for end in "${ends[@]}"; do
-		wait "$(pid_of $end)" || fail "$end: $(tail -n 5 "$TEST_DIR/$end.log")"
-		unset "LIB_PID[$end]"
+		finish $end
 	done
 	(cd "$TEST_DIR" && tail -qn 1 "${ends[@]/%/.log}") | jq -cs --argjson drawn "$drawn" \
 		'$drawn + .[0] + .[1] + {neighbour_mbps: ((.[2].goodput_bps // 0) / 1e6)}' >"$TEST_DIR/transfer.json"

@@ -34,8 +34,7 @@ streams_measure() { # OURS [MESSAGES OPTION...]
 		transfer a b --streams "$ours" --duration $run_seconds --stall 300 $receiver "$@" >/dev/null
 	fi
 	[ "$others" != 0 ] || return 0
-	wait "$(pid_of others)" || fail "others: $(tail -c 300 "$TEST_DIR/others.log")"
-	unset "LIB_PID[others]"
+	finish others
 	stop to-others || :
 	reduce streams $streams_head_start
 }

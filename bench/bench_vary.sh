@@ -260,8 +260,7 @@ vary_flows() {
 		[ -z "${apart-}" ] || sleep "$apart"
 	done
 	for ((i = 1; i <= $#; i++)); do
-		wait "$(pid_of flow-$i)" || fail "connection $i: $(tail -c 300 "$TEST_DIR/flow-$i.log")"
-		unset "LIB_PID[flow-$i]"
+		finish flow-$i
 		stop "to-$i" || :
 	done
 	reduce neighbours $rtt_ms "${count_after:-0}" "${@##*:}"
@@ -273,9 +272,8 @@ vary_prefix() { # tuned|untuned
 }
 
 vary_receiver() { # NUMBER tuned|untuned CONTROL SECONDS
-	background "to-$1" $(vary_prefix $2) in_host b "$TEST_BUILD/messages" --listen "${ADDR[b]}" \
-		--port $((7100 + $1)) --once --series 50 --rtt-samples --duration $4 --stall 60
-	wait_until grep -q '^listening' "$TEST_DIR/to-$1.log"
+	listener "to-$1" "$(vary_prefix $2) in_host b" --listen "${ADDR[b]}" --port $((7100 + $1)) --series 50 \
+		--rtt-samples --duration $4 --stall 60
 }
 
 vary_sender() { # NUMBER tuned|untuned CONTROL SECONDS

@@ -18,9 +18,15 @@
 #	untuned_with_room ...			an untuned transfer with that
 #	tuned [KEY=VALUE...] -- [MESSAGES OPTION...]	both hosts run tcptuned
 #	tuned_receiver, tuned_sender		only that one does
+#	finish NAME		waits for a process of background that ends by itself
 
 LINK_TOLERANCE=${BENCH_TOLERANCE:-1}
 LINK_SECONDS=$((600 + ${BENCH_SECONDS:-600}))
+
+finish() { # NAME
+	wait "$(pid_of "$1")" || fail "$1: $(tail -c 300 "$TEST_DIR/$1.log")"
+	unset "LIB_PID[$1]"
+}
 
 half() {
 	awk "BEGIN { print $1 / 2 }"
@@ -193,7 +199,7 @@ hold_connections() {
 	done
 	for i in $(seq 10); do
 		for name in "$@"; do
-			wait_until grep -q open "$TEST_DIR/$name-$i.log"
+			wait_printed "$name-$i" open
 		done
 	done
 }
