@@ -46,25 +46,22 @@ bench_deep_queue() {
 # kernel's buffer may grow as large as tcptuned's. Only the sender runs tcptuned, once without
 # its bound on unsent bytes: net.ipv4.tcp_notsent_lowat goes before that.
 bench_unsent() {
-	local run x keep="policy.congestion_control=keep" run_seconds=${BENCH_SECONDS:-8}
-	local -A paths=(
-		["50, queue 1/4 BDP"]="--rate 1gbit --delay 25ms --queue 0.25bdp"
-		["10, 20 MB queue"]="--rate 1gbit --delay 5ms --queue 20MB"
-		["50, loss 1e-4"]="--rate 1gbit --delay 25ms --queue 0.25bdp --loss-ab 1e-4"
-	)
+	local keep="policy.congestion_control=keep" run_seconds=${BENCH_SECONDS:-8}
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
-	for x in "50, queue 1/4 BDP" "10, 20 MB queue" "50, loss 1e-4"; do
-		for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-			path=${paths[$x]}
-			set -- --congestion cubic --duration $run_seconds --series 20
-			row unsent "$x" kernel untuned "$@"
-			in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=1073741824
-			row unsent "$x" "tcptuned, no bound" tuned_sender $keep -- "$@"
-			in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=4294967295
-			row unsent "$x" tcptuned tuned_sender $keep -- "$@"
-		done
-	done
+	each_path unsent_rows --congestion cubic --duration $run_seconds --series 20 <<-END
+		50, queue 1/4 BDP|--rate 1gbit --delay 25ms --queue 0.25bdp
+		10, 20 MB queue|--rate 1gbit --delay 5ms --queue 20MB
+		50, loss 1e-4|--rate 1gbit --delay 25ms --queue 0.25bdp --loss-ab 1e-4
+	END
+}
+
+unsent_rows() { # MESSAGES OPTION...
+	row unsent "$x" kernel untuned "$@"
+	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=1073741824
+	row unsent "$x" "tcptuned, no bound" tuned_sender $keep -- "$@"
+	in_host a sysctl -qw net.ipv4.tcp_notsent_lowat=4294967295
+	row unsent "$x" tcptuned tuned_sender $keep -- "$@"
 }
 
 # Slow links (Dynamic Right-Sizing, Figures 5 to 7): a Reno sender, and a receiver with a static

@@ -17,11 +17,11 @@ vary_options() {
 	echo "--duration $run_seconds --stall 60 --rtt-samples --series 50"
 }
 
-# vary_columns BENCH X FIGURES [COLUMN...]: a row each; FIGURES: a function of rows.py and its arguments
+# vary_columns BENCH FIGURES [COLUMN...]: a row of $x each; FIGURES: a function of rows.py and its arguments
 # The sender's kernel has its own maximum, but for a column with 64 MB.
 vary_columns() {
-	local bench=$1 x=$2 figures=$3 column command bytes
-	shift 3
+	local bench=$1 figures=$2 column command bytes
+	shift 2
 	for column; do
 		bytes=4194304
 		[[ $column != *"64 MB" ]] || bytes=67108864
@@ -63,131 +63,98 @@ vary_measure() { # FIGURES COMMAND...
 
 # Delay that is drawn again and again, from the sender to the receiver.
 bench_jitter() {
-	local run x run_seconds
-	local -A paths=(
-		["100 Mbit/s, 20 ms, +0..80 ms each 20 ms"]="100mbit 10ms uniform=80ms,every=20ms"
-		["300 Mbit/s, 5 ms, +0..40 ms each 5 ms"]="300mbit 2500us uniform=40ms,every=5ms"
-		["300 Mbit/s, 5 ms, +0..20 ms each 5 ms"]="300mbit 2500us uniform=20ms,every=5ms"
-		["100 Mbit/s, 20 ms, exponential of 40 ms each 20 ms"]="100mbit 10ms exponential=40ms,every=20ms"
-		["100 Mbit/s, 20 ms, +60 ms half of each 200 ms"]="100mbit 10ms onoff=60ms:100ms:200ms"
-	)
+	local run_seconds path="--queue 4MB"
 	vary_hosts
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		for x in "100 Mbit/s, 20 ms, +0..80 ms each 20 ms" \
-			"300 Mbit/s, 5 ms, +0..40 ms each 5 ms" \
-			"300 Mbit/s, 5 ms, +0..20 ms each 5 ms" \
-			"100 Mbit/s, 20 ms, exponential of 40 ms each 20 ms" \
-			"100 Mbit/s, 20 ms, +60 ms half of each 200 ms"; do
-			set -- ${paths[$x]}
-			path="--rate $1 --delay $2 --jitter-ab $3 --queue 4MB"
-			vary_columns jitter "$x" vary kernel bbr "tcptuned, cubic"
-		done
-	done
+	each_path vary_columns jitter vary kernel bbr "tcptuned, cubic" <<-END
+		100 Mbit/s, 20 ms, +0..80 ms each 20 ms|--rate 100mbit --delay 10ms --jitter-ab uniform=80ms,every=20ms
+		300 Mbit/s, 5 ms, +0..40 ms each 5 ms|--rate 300mbit --delay 2500us --jitter-ab uniform=40ms,every=5ms
+		300 Mbit/s, 5 ms, +0..20 ms each 5 ms|--rate 300mbit --delay 2500us --jitter-ab uniform=20ms,every=5ms
+		100 Mbit/s, 20 ms, exponential of 40 ms each 20 ms|--rate 100mbit --delay 10ms --jitter-ab exponential=40ms
+		100 Mbit/s, 20 ms, +60 ms half of each 200 ms|--rate 100mbit --delay 10ms --jitter-ab onoff=60ms:100ms:200ms
+	END
 }
 
 # Losses in bursts, segments out of order, congestion marks instead of losses, and a policer.
 bench_impaired() {
-	local run x run_seconds
-	local -A paths=(
-		["200 Mbit/s, 20 ms, losses in bursts"]="200mbit --loss-bursts-ab 0.0001:0.3 --queue 4MB"
-		["200 Mbit/s, 20 ms, 1 % out of order"]="200mbit --reorder-ab 0.01:5ms --queue 4MB"
-		["200 Mbit/s, 20 ms, marks from half a BDP"]="200mbit --mark-ab 0.5bdp --queue 4MB"
-		["1 Gbit/s, 20 ms, policed to 100 Mbit/s"]="1gbit --police-ab 100mbit:500KB --queue 4MB"
-	)
+	local run_seconds path="--delay 10ms --queue 4MB"
 	vary_hosts
 	in_host a sysctl -qw net.ipv4.tcp_ecn=1
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		for x in "200 Mbit/s, 20 ms, losses in bursts" "200 Mbit/s, 20 ms, 1 % out of order" \
-			"200 Mbit/s, 20 ms, marks from half a BDP" \
-			"1 Gbit/s, 20 ms, policed to 100 Mbit/s"; do
-			path="--delay 10ms --rate ${paths[$x]}"
-			vary_columns impaired "$x" vary kernel "tcptuned, cubic" "tcptuned, receiver" \
-				"tcptuned, sender"
-		done
-	done
+	each_path vary_columns impaired vary kernel "tcptuned, cubic" "tcptuned, receiver" "tcptuned, sender" <<-END
+		200 Mbit/s, 20 ms, losses in bursts|--rate 200mbit --loss-bursts-ab 0.0001:0.3
+		200 Mbit/s, 20 ms, 1 % out of order|--rate 200mbit --reorder-ab 0.01:5ms
+		200 Mbit/s, 20 ms, marks from half a BDP|--rate 200mbit --mark-ab 0.5bdp
+		1 Gbit/s, 20 ms, policed to 100 Mbit/s|--rate 1gbit --police-ab 100mbit:500KB
+	END
 }
 
 # Losses that no queue causes, and others at about the RTT of an empty path, alone and next to a connection that is not
 # tuned. tcptuned as shipped; sender and receiver with 64 MB, as BBR at 1 Gbit/s and 100 ms needs.
 bench_random_loss() {
-	local run run_seconds=${BENCH_SECONDS:-30} x keys=policy.congestion_control=auto
-	local -A paths=(
-		["losses of 1e-4"]="--queue 1bdp --loss-ab 1e-4"
-		["losses of 1e-5"]="--queue 1bdp --loss-ab 1e-5"
-		["a queue of 25 packets"]="--queue 25p"
-		["policed to 100 Mbit/s"]="--queue 4MB --police-ab 100mbit:500KB"
-		["RED"]="--queue 1bdp --red-ab auto"
-	)
+	local run_seconds=${BENCH_SECONDS:-30} keys=policy.congestion_control=auto path="--rate 1gbit --delay 50ms"
 	host a b
 	cubic_by_default a b
 	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 67108864"
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		for x in "losses of 1e-4" "losses of 1e-5" "a queue of 25 packets" "policed to 100 Mbit/s" RED; do
-			path="--rate 1gbit --delay 50ms ${paths[$x]}"
-			vary_columns random_loss "$x" vary "kernel, 64 MB" "bbr, 64 MB" "tcptuned, auto" \
-				"tcptuned, again"
-			in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
-			vary_pair random_loss_shared "$x" 100 "cubic, cubic" untuned:cubic:$run_seconds \
-				untuned:cubic:$run_seconds
-			vary_pair random_loss_shared "$x" 100 "auto, cubic" tuned:default:$run_seconds \
-				untuned:cubic:$run_seconds
-		done
-	done
+	each_path vary_random_loss <<-END
+		losses of 1e-4|--queue 1bdp --loss-ab 1e-4
+		losses of 1e-5|--queue 1bdp --loss-ab 1e-5
+		a queue of 25 packets|--queue 25p
+		policed to 100 Mbit/s|--queue 4MB --police-ab 100mbit:500KB
+		RED|--queue 1bdp --red-ab auto
+	END
+}
+
+vary_random_loss() {
+	local other=untuned:cubic:$run_seconds
+	vary_columns random_loss vary "kernel, 64 MB" "bbr, 64 MB" "tcptuned, auto" "tcptuned, again"
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	vary_pair random_loss_shared "$x" 100 "cubic, cubic" $other $other
+	vary_pair random_loss_shared "$x" 100 "auto, cubic" tuned:default:$run_seconds $other
 }
 
 # The path becomes longer at half time. What is read in the five seconds that begin a second later.
 bench_longer() {
-	local run run_seconds change mbit from to queue
+	local run_seconds change
 	vary_hosts
 	change=$(half "$run_seconds")
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		while read -r mbit from to queue <&3; do
-			path="--rate ${mbit}mbit --delay $((from * 500))us --queue $queue
-				--schedule-ab ${change}s::$((to * 1000 - from * 500))us"
-			vary_columns longer "$mbit Mbit/s, $from to $to ms" "longer $change" kernel "tcptuned, cubic"
-		done 3<<-END
-			200 10 100 8MB
-			50 20 30 2500KB
-			50 20 40 2500KB
-			50 20 48 2500KB
-			50 20 80 2500KB
-		END
-	done
+	each_path vary_columns longer "longer $change" kernel "tcptuned, cubic" <<-END
+		200 Mbit/s, 10 to 100 ms|--rate 200mbit --delay 5ms --queue 8MB --schedule-ab ${change}s::95ms
+		50 Mbit/s, 20 to 30 ms|--rate 50mbit --delay 10ms --queue 2500KB --schedule-ab ${change}s::20ms
+		50 Mbit/s, 20 to 40 ms|--rate 50mbit --delay 10ms --queue 2500KB --schedule-ab ${change}s::30ms
+		50 Mbit/s, 20 to 48 ms|--rate 50mbit --delay 10ms --queue 2500KB --schedule-ab ${change}s::38ms
+		50 Mbit/s, 20 to 80 ms|--rate 50mbit --delay 10ms --queue 2500KB --schedule-ab ${change}s::70ms
+	END
 }
 
 # The link becomes 64 times as slow after a quarter of the time.
 bench_slower() {
-	local run run_seconds
+	local run_seconds change
 	vary_hosts
-	path="--rate 1gbit --delay 5ms --queue 20MB
-		--schedule-ab $(awk "BEGIN { print $run_seconds / 4 }")s:15625kbit:"
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		vary_columns slower "1 Gbit/s, 10 ms, to 15.6 Mbit/s" slower \
-			kernel "tcptuned, cubic"
-	done
+	change=$(half "$(half "$run_seconds")")
+	each_path vary_columns slower slower kernel "tcptuned, cubic" <<-END
+		1 Gbit/s, 10 ms, to 15.6 Mbit/s|--rate 1gbit --delay 5ms --queue 20MB --schedule-ab ${change}s:15625kbit:
+	END
 }
 
 # Recorded rates (TCPTUNED_TRACES).
 bench_lte() {
-	local run run_seconds trace traces=${TCPTUNED_TRACES:-$TEST_TOP/../shared/traces}
+	local run_seconds trace traces=${TCPTUNED_TRACES:-$TEST_TOP/../shared/traces}
 	[ -d "$traces" ] || skip "no traces: TCPTUNED_TRACES names a directory of mahimahi's"
 	vary_hosts
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+	each_path vary_columns lte vary kernel bbr "tcptuned, cubic" < <(
 		for trace in "$traces"/*; do
-			path="--trace-ab $trace --delay 20ms --queue 1500KB"
-			vary_columns lte "$(basename "$trace")" vary kernel bbr "tcptuned, cubic"
+			echo "${trace##*/}|--trace-ab $trace --delay 20ms --queue 1500KB"
 		done
-	done
+	)
 }
 
 # Several that begin together, and share a deep queue.
 bench_several() {
-	local run run_seconds streams
+	local run x run_seconds
 	vary_hosts
 	path="--rate 1gbit --delay 5ms --queue 20MB"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		for streams in ${BENCH_STREAMS:-1 2 4 8}; do
-			vary_columns several $streams vary kernel "kernel, 64 MB" bbr "tcptuned, cubic"
+		for x in ${BENCH_STREAMS:-1 2 4 8}; do
+			streams=$x vary_columns several vary kernel "kernel, 64 MB" bbr "tcptuned, cubic"
 		done
 	done
 }
@@ -211,21 +178,14 @@ bench_one_by_one() {
 
 # Eight seconds in a deep queue.
 bench_first_seconds() {
-	local run run_seconds=8 x rate delay queue
-	local -A paths=(
-		["1 Gbit/s, 10 ms, 20 MB"]="1gbit 5ms 20MB"
-		["100 Mbit/s, 20 ms, 4 MB"]="100mbit 10ms 4MB"
-		["300 Mbit/s, 40 ms, 16 MB"]="300mbit 20ms 16MB"
-	)
+	local run_seconds=8
 	host a b
-	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		for x in "1 Gbit/s, 10 ms, 20 MB" "100 Mbit/s, 20 ms, 4 MB" "300 Mbit/s, 40 ms, 16 MB"; do
-			read -r rate delay queue <<<"${paths[$x]}"
-			path="--rate $rate --delay $delay --queue $queue"
-			vary_columns first_seconds "$x" first_seconds kernel "kernel, 64 MB" bbr "tcptuned, cubic" \
-				"tcptuned, bbr"
-		done
-	done
+	each_path vary_columns first_seconds first_seconds kernel "kernel, 64 MB" bbr "tcptuned, cubic" \
+		"tcptuned, bbr" <<-END
+		1 Gbit/s, 10 ms, 20 MB|--rate 1gbit --delay 5ms --queue 20MB
+		100 Mbit/s, 20 ms, 4 MB|--rate 100mbit --delay 10ms --queue 4MB
+		300 Mbit/s, 40 ms, 16 MB|--rate 300mbit --delay 20ms --queue 16MB
+	END
 }
 
 # Many senders to one receiver in a data centre: 64 answers of 256 KiB at once, again and again.

@@ -19,6 +19,8 @@
 #	tuned [KEY=VALUE...] -- [MESSAGES OPTION...]	both hosts run tcptuned
 #	tuned_receiver, tuned_sender		only that one does
 #	finish NAME		waits for a process of background that ends by itself
+#	each_path COMMAND...	calls it for each repetition and each line "X|LINKEM OPTION..." of standard
+#				input, with $run, $x and $path, to which these are added
 
 LINK_TOLERANCE=${BENCH_TOLERANCE:-1}
 LINK_SECONDS=$((600 + ${BENCH_SECONDS:-600}))
@@ -26,6 +28,17 @@ LINK_SECONDS=$((600 + ${BENCH_SECONDS:-600}))
 finish() { # NAME
 	wait "$(pid_of "$1")" || fail "$1: $(tail -c 300 "$TEST_DIR/$1.log")"
 	unset "LIB_PID[$1]"
+}
+
+each_path() { # COMMAND...
+	local run x path lines line common=${path-}
+	mapfile -t lines
+	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
+		for line in "${lines[@]}"; do
+			x=${line%%|*} path="$common ${line#*|}"
+			"$@"
+		done
+	done
 }
 
 half() {
