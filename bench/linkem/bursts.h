@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Bursts of loss: the model of Gilbert (1960) and Elliott (1963), a Markov chain with a good state,
- * in which nothing is lost, and a bad one. A burst is 1 / leave segments long on average, and the
- * share of the segments in one is enter / (enter + leave).
+ * in which nothing is lost, and a bad one, in which everything is. A burst is 1 / leave segments
+ * long on average, and the share of the segments in one is enter / (enter + leave).
  */
 #ifndef LINKEM_BURSTS_H
 #define LINKEM_BURSTS_H
@@ -15,7 +15,6 @@
 struct bursts {
 	double enter; /* probability per segment to become bad; 0: never */
 	double leave; /* to become good */
-	double loss;  /* of a segment in the bad state */
 	bool bad;
 	uint64_t random;
 };
@@ -27,7 +26,7 @@ static inline bool bursts_lose(struct bursts *b)
 
 	if (change > 0 && random_uniform(&b->random) < change)
 		b->bad = !b->bad;
-	return b->bad && random_uniform(&b->random) < b->loss;
+	return b->bad;
 }
 
 #endif

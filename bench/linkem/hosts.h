@@ -7,20 +7,16 @@
 #define LINKEM_HOSTS_H
 
 #include <stdint.h>
+#include <netinet/in.h>
 
 #define HOSTS_MAX 256
 
 struct host {
-	char name[64]; /* as it was given */
-	uint8_t address[16];
-	uint8_t version; /* 4 or 6 */
-	uint8_t prefix_len;
+	char name[INET_ADDRSTRLEN]; /* the address as text */
+	struct in_addr address;
 	uint64_t delay_ns; /* of its access link, one way */
-	uint64_t rate_bps; /* of its access link; 0: the sender's side has --access-rate */
+	uint64_t rate_bps; /* of its access link; 0: the sender's side has the link's access rate */
 };
-
-/* Reads "ADDRESS" or "ADDRESS/N" into @ret, whose delay and rate become 0. 0 or -EINVAL. */
-int host_parse_address(const char *text, struct host *ret);
 
 /* Between which hosts a packet goes; the number of hosts stands for all that are not named. */
 struct host_pair {

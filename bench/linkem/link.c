@@ -116,31 +116,31 @@ static uint64_t longest_delay_ns(const struct link *l)
 	return l->delay.max_ns + 2 * longest;
 }
 
-static uint64_t limit_in_bytes(uint64_t limit_bytes, uint32_t limit_packets, uint32_t mtu)
+static uint64_t limit_in_bytes(uint64_t limit_bytes, uint32_t limit_packets)
 {
-	uint64_t queued = limit_packets * (uint64_t)mtu;
+	uint64_t queued = limit_packets * (uint64_t)LINK_MTU;
 
 	return !queued || (limit_bytes && limit_bytes < queued) ? limit_bytes : queued;
 }
 
 /* The most that the queue may hold at any time of the schedule. */
-static uint64_t most_queued(const struct queue_config *config, uint32_t mtu)
+static uint64_t most_queued(const struct queue_config *config)
 {
-	uint64_t most = limit_in_bytes(config->limit_bytes, config->limit_packets, mtu);
+	uint64_t most = limit_in_bytes(config->limit_bytes, config->limit_packets);
 
 	for (unsigned int i = 0; i < config->schedule.count; i++) {
 		const struct step *step = &config->schedule.steps[i];
-		uint64_t own = limit_in_bytes(step->limit_bytes, step->limit_packets, mtu);
+		uint64_t own = limit_in_bytes(step->limit_bytes, step->limit_packets);
 
 		most = own > most ? own : most;
 	}
 	return most;
 }
 
-static uint64_t store_size_for(const struct link *l, uint32_t mtu)
+static uint64_t store_size_for(const struct link *l)
 {
 	const struct queue_config *config = &l->queue.config;
-	uint64_t queued = most_queued(config, mtu), longest_ns = longest_delay_ns(l);
+	uint64_t queued = most_queued(config), longest_ns = longest_delay_ns(l);
 	double flying = (double)l->fastest_bps / 8 * (double)longest_ns / NS_PER_SECOND;
 
 	if (config->trace)
@@ -150,7 +150,7 @@ static uint64_t store_size_for(const struct link *l, uint32_t mtu)
 }
 
 int link_init(struct link *l, const struct queue_config *config, const struct delay_config *delay,
-	      uint32_t mtu, const struct host *hosts, unsigned int host_count, enum link_idle idle)
+	      const struct host *hosts, unsigned int host_count, enum link_idle idle)
 {
 	struct queue_config own = *config;
 	int err;
@@ -171,7 +171,7 @@ int link_init(struct link *l, const struct queue_config *config, const struct de
 	l->spin = idle == LINK_POLLS && l->fastest_bps <= SPIN_RATE_MAX;
 	l->sleep_min_ns = idle == LINK_SAVES ? SLEEP_SAVING_NS : SLEEP_MIN_NS;
 	l->sleep_long_ns = idle == LINK_SAVES ? UINT64_MAX : SLEEP_LONG_NS;
-	l->store_size = store_size_for(l, mtu);
+	l->store_size = store_size_for(l);
 	l->store = touched(l->store_size);
 	return l->store ? init_deliveries(l) : -ENOMEM;
 }

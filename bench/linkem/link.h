@@ -78,13 +78,13 @@ struct link {
 };
 
 /*
- * Takes all memory that the direction will need for packets of @mtu bytes, and touches it: to
+ * Takes all memory that the direction will need, and touches it: to
  * be called before the devices exist, since packets would queue unseen meanwhile. @hosts stays
  * the caller's, as do @config's arrays; with hosts its access rate is that of each. 0 or negative
  * errno.
  */
 int link_init(struct link *l, const struct queue_config *config, const struct delay_config *delay,
-	      uint32_t mtu, const struct host *hosts, unsigned int host_count, enum link_idle idle);
+	      const struct host *hosts, unsigned int host_count, enum link_idle idle);
 /*
  * Starts the thread, SCHED_FIFO where that is allowed. @judged_from_ns: lateness before that goes
  * to stats.late_before. 0 or negative errno.

@@ -20,6 +20,8 @@
 #include "stats.h"
 #include "tun.h"
 
+#define ACCESS_BPS_MIN 10000000000ull
+
 enum exit_code {
 	EXIT_VALID = 0,
 	EXIT_SETUP = 1,
@@ -109,24 +111,17 @@ static double mean_cpu_wait_us(const struct emulator *e, int direction, uint64_t
 /* The last one stands for the addresses that no --host names. */
 static void fill_hosts(const struct emulator *e, struct report *ret)
 {
+	static const struct host other = {.name = "other"};
 	const struct options *o = &e->options;
 
 	if (!o->host_count)
 		return;
 	ret->host_count = o->host_count + 1;
-	for (unsigned int i = 0; i <= o->host_count; i++) {
-		struct host_report *h = &ret->hosts[i];
-
-		*h = (struct host_report){
-			.name = "other",
+	for (unsigned int i = 0; i <= o->host_count; i++)
+		ret->hosts[i] = (struct host_report){
+			.host = i < o->host_count ? &o->hosts[i] : &other,
 			.stats = {&e->link[0].stations[i].stats, &e->link[1].stations[i].stats},
 		};
-		if (i == o->host_count)
-			break;
-		h->name = o->hosts[i].name;
-		h->delay_ns = o->hosts[i].delay_ns;
-		h->rate_bps = o->hosts[i].rate_bps;
-	}
 }
 
 static void fill_report(struct emulator *e, struct report *ret)
@@ -142,7 +137,6 @@ static void fill_report(struct emulator *e, struct report *ret)
 		.judge_after_s = o->judge_after_s,
 		.tolerance = o->tolerance,
 		.seed = o->seed,
-		.mtu = o->mtu,
 		.host_cpu_share = -1,
 		.host_steal_share = -1,
 	};
@@ -172,21 +166,18 @@ static void fill_report(struct emulator *e, struct report *ret)
 static int write_stats(const char *path, const struct report *report, bool *ret_valid)
 {
 	char temporary[4096];
-	FILE *out = stdout;
+	FILE *out;
 	struct stat st;
 	bool file = stat(path, &st) || S_ISREG(st.st_mode);
 	int err = 0;
 
 	snprintf(temporary, sizeof(temporary), "%s%s", path, file ? ".new" : "");
-	if (strcmp(path, "-"))
-		out = fopen(temporary, "we");
+	out = fopen(temporary, "we");
 	if (!out)
 		return -errno;
 	*ret_valid = report_write(out, report);
-	if (fflush(out) || ferror(out))
+	if (ferror(out))
 		err = -EIO;
-	if (out == stdout)
-		return err;
 	if (fclose(out) || (!err && file && rename(temporary, path)))
 		err = -errno;
 	return err;
@@ -200,7 +191,7 @@ static bool report_now(struct emulator *e)
 	int err;
 
 	fill_report(e, &report);
-	err = write_stats(path ? path : "/dev/null", &report, &valid);
+	err = write_stats(path, &report, &valid);
 	if (err)
 		fprintf(stderr, "linkem: cannot write %s: %s\n", path, strerror(-err));
 	return valid && !err;
@@ -239,6 +230,12 @@ static void serve(struct emulator *e, const sigset_t *signals)
 	}
 }
 
+/* Of the sender's interface: 10 Gbit/s, or four times the rate of a faster link. */
+static uint64_t access_bps(uint64_t rate_bps)
+{
+	return 4 * rate_bps > ACCESS_BPS_MIN ? 4 * rate_bps : ACCESS_BPS_MIN;
+}
+
 static int init_links(struct emulator *e)
 {
 	const struct options *o = &e->options;
@@ -249,7 +246,7 @@ static int init_links(struct emulator *e)
 
 		e->config[i] = (struct queue_config){
 			.rate_bps = o->rate_bps[i],
-			.access_bps = o->access_bps[i],
+			.access_bps = access_bps(o->rate_bps[i]),
 			.limit_bytes = o->queue[i].bytes,
 			.limit_packets = o->queue[i].packets,
 			.loss = o->loss[i],
@@ -266,7 +263,7 @@ static int init_links(struct emulator *e)
 			/* the directions must not lose in step */
 			.seed = o->seed * 2 + i,
 			.red = o->red[i],
-			.packet_bytes = o->mtu,
+			.packet_bytes = LINK_MTU,
 		};
 		delay = (struct delay_config){
 			.delay_ns = o->delay_ns[i],
@@ -276,7 +273,7 @@ static int init_links(struct emulator *e)
 			.reorder_ns = o->reorder[i].p > 0 ? o->reorder[i].later_ns : 0,
 			.seed = e->config[i].seed,
 		};
-		err = link_init(&e->link[i], &e->config[i], &delay, o->mtu, o->hosts, o->host_count,
+		err = link_init(&e->link[i], &e->config[i], &delay, o->hosts, o->host_count,
 				o->idle);
 		if (err) {
 			fprintf(stderr, "linkem: no memory for the queue: %s\n", strerror(-err));
@@ -296,7 +293,6 @@ static int open_tuns(struct emulator *e)
 			.device = o->device[i],
 			.addr4 = o->addr4[i],
 			.addr6 = o->addr6[i],
-			.mtu = o->mtu,
 		};
 		const char *what;
 		int err = tun_open(&config, &e->tun[i], &what);
@@ -332,7 +328,7 @@ static int start_links(struct emulator *e)
 		fprintf(stderr, "linkem: cannot start a thread: %s\n", strerror(-err));
 		return err;
 	}
-	return dprintf(e->options.ready_fd, "ready\n") < 0 ? -errno : 0;
+	return puts("ready") < 0 || fflush(stdout) ? -errno : 0;
 }
 
 /* Statistics come before the threads end, and with them their CPU clocks. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "options.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ACCESS_AUTO	 UINT64_MAX
-#define ACCESS_AUTO_BPS	 10000000000ull
 #define BDP_PACKETS_MIN	 10
 #define REORDER_LATER_NS 1000000
 /* A delay that a step of a schedule does not change; 0 is a delay. */
@@ -77,15 +76,6 @@ static int parse_rate(void *to, const char *text)
 	return parse_range(text, rate_units, 56e3, 10e9, to);
 }
 
-static int parse_access(void *to, const char *text)
-{
-	if (!strcmp(text, "none")) {
-		*(uint64_t *)to = 0;
-		return 0;
-	}
-	return parse_range(text, rate_units, 56e3, 400e9, to);
-}
-
 static int parse_delay(void *to, const char *text)
 {
 	return parse_range(text, time_units, 0, 500e6, to);
@@ -144,13 +134,11 @@ static unsigned int cut(const char *text, const char *delimiters, char copy[256]
 static int parse_bursts(void *to, const char *text)
 {
 	struct bursts *b = to;
-	char copy[256], *parts[3];
-	unsigned int count = cut(text, ":", copy, parts, 3);
+	char copy[256], *parts[2];
 
-	*b = (struct bursts){.loss = 1};
-	if (count < 2 || parse_loss(&b->enter, parts[0]) || parse_loss(&b->leave, parts[1]))
+	if (cut(text, ":", copy, parts, 2) != 2)
 		return -EINVAL;
-	return count == 3 ? parse_loss(&b->loss, parts[2]) : 0;
+	return parse_loss(&b->enter, parts[0]) ?: parse_loss(&b->leave, parts[1]);
 }
 
 static int parse_reorder(void *to, const char *text)
@@ -391,8 +379,9 @@ static int parse_host(void *to, const char *text)
 		return -EINVAL;
 	host = &o->hosts[o->host_count];
 	word = strtok_r(copy, ",", &save);
-	if (!word || host_parse_address(word, host))
+	if (!word || inet_pton(AF_INET, word, &host->address) != 1)
 		return -EINVAL;
+	memcpy(host->name, word, strlen(word) + 1);
 	while ((word = strtok_r(NULL, ",", &save)))
 		if (set_host_word(host, word))
 			return -EINVAL;
@@ -403,16 +392,6 @@ static int parse_host(void *to, const char *text)
 static int parse_seed(void *to, const char *text)
 {
 	return parse_count(text, UINT64_MAX, to);
-}
-
-static int parse_mtu(void *to, const char *text)
-{
-	uint64_t mtu;
-
-	if (parse_count(text, 65535, &mtu) || mtu < 576)
-		return -EINVAL;
-	*(uint32_t *)to = mtu;
-	return 0;
 }
 
 static int parse_seconds(void *to, const char *text)
@@ -444,11 +423,6 @@ static int parse_idle(void *to, const char *text)
 	return *ret != LINK_SLEEPS || !strcmp(text, "sleep") ? 0 : -EINVAL;
 }
 
-static int parse_fd(void *to, const char *text)
-{
-	return parse_count(text, 1 << 20, to);
-}
-
 static int parse_text(void *to, const char *text)
 {
 	*(const char **)to = text;
@@ -465,7 +439,6 @@ enum sides {
 	ONE,	    /* a single value */
 	ENDS,	    /* --name-a and --name-b */
 	DIRECTIONS, /* --name for both, --name-ab and --name-ba for one */
-	FORWARD,    /* --name for a to b, --name-ba for the other */
 };
 
 static const struct option_row {
@@ -478,16 +451,14 @@ static const struct option_row {
 #define AT(field, steps) \
 	offsetof(struct options, field), sizeof(((struct options *)0)->field) / (steps)
 	{"ns", ENDS, parse_text, AT(netns, 2), "NAME",
-	 "network namespace: a name under /run/netns or a path (default: this one)"},
+	 "network namespace, by its name under /run/netns (default: this one)"},
 	{"dev", ENDS, parse_device, AT(device, 2), "NAME", "device to make there (tun0)"},
-	{"addr", ENDS, parse_text, AT(addr4, 2), "A.B.C.D/N|none",
+	{"addr", ENDS, parse_text, AT(addr4, 2), "A.B.C.D/N",
 	 "IPv4 address (10.99.0.1/30 and 10.99.0.2/30)"},
-	{"addr6", ENDS, parse_text, AT(addr6, 2), "X::Y/N|none",
+	{"addr6", ENDS, parse_text, AT(addr6, 2), "X::Y/N",
 	 "IPv6 address (fd99::1/64 and fd99::2/64)"},
 	{"rate", DIRECTIONS, parse_rate, AT(rate_bps, 2), "RATE",
 	 "56kbit to 10gbit, of IP packets (1gbit)"},
-	{"access-rate", DIRECTIONS, parse_access, AT(access_bps, 2), "RATE|none",
-	 "spaces the sender's bursts (10gbit, four times the rate of a link above 2.5gbit)"},
 	{"delay", DIRECTIONS, parse_delay, AT(delay_ns, 2), "TIME", "one way, 0ms to 500ms (25ms)"},
 	{"queue", DIRECTIONS, parse_queue, AT(queue, 2), "SIZE|Np|Xbdp",
 	 "drop-tail limit: 20MB, 512KiB, 100p (packets), 1bdp (rate times both delays) (1bdp)"},
@@ -502,20 +473,19 @@ static const struct option_row {
 	 "RED: min=Np, max=Np, max_p=P, weight=W, gentle, wait, adaptive, bottom=P, top=P, mean=N"},
 	{"loss", DIRECTIONS, parse_loss, AT(loss, 2), "P",
 	 "random loss of segments, 1e-4 or 0.01% (0)"},
-	{"loss-bursts", DIRECTIONS, parse_bursts, AT(bursts, 2), "P:R[:LOSS]",
-	 "Gilbert-Elliott: probability to become bad, to become good, and to lose when bad (1)"},
+	{"loss-bursts", DIRECTIONS, parse_bursts, AT(bursts, 2), "P:R",
+	 "Gilbert-Elliott: probability to become bad, where all segments are lost, and to become good"},
 	{"reorder", DIRECTIONS, parse_reorder, AT(reorder, 2), "P[:TIME]",
 	 "segments of probability P are delivered TIME (1ms) later, behind those after them"},
 	{"mark", DIRECTIONS, parse_queue, AT(mark, 2), "SIZE|Np|Xbdp",
 	 "a queue longer than that marks ECN-capable segments with CE"},
 	{"police", DIRECTIONS, parse_police, AT(police, 2), "RATE:BURST[:flow]",
 	 "token bucket before the queue: drops what is beyond RATE and BURST bytes; one per flow"},
-	{"loss-at", FORWARD, parse_lose, AT(lose, 2), "N[,N...]",
+	{"loss-at", DIRECTIONS, parse_lose, AT(lose, 2), "N[,N...]",
 	 "loses exactly the Nth segments that carry data, ascending, from 1"},
-	{"host", ONE, parse_host, AT(hosts, 1), "ADDRESS[/N][,delay=TIME][,rate=RATE]",
+	{"host", ONE, parse_host, AT(hosts, 1), "A.B.C.D[,delay=TIME][,rate=RATE]",
 	 "a host behind one of the ends, with an access link of its own (up to 256)"},
 	{"seed", ONE, parse_seed, AT(seed, 1), "N", "of all that is random (1)"},
-	{"mtu", ONE, parse_mtu, AT(mtu, 1), "BYTES", "576 to 65535 (1500)"},
 	{"tolerance", ONE, parse_tolerance, AT(tolerance, 1), "FACTOR",
 	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
 	{"judge-after", ONE, parse_seconds, AT(judge_after_s, 1), "SECONDS",
@@ -525,10 +495,8 @@ static const struct option_row {
 	 "save: take little processor time, and be up to 0.5 ms late (sleep)"},
 	{"duration", ONE, parse_seconds, AT(duration_s, 1), "SECONDS",
 	 "end by itself after this time (0: on SIGTERM or SIGINT only)"},
-	{"stats", ONE, parse_text, AT(stats_path, 1), "FILE|-",
-	 "write statistics (JSON) at the end, and a snapshot at every SIGUSR1"},
-	{"ready-fd", ONE, parse_fd, AT(ready_fd, 1), "FD",
-	 "where to write the line `ready` once the link is up (1)"},
+	{"stats", ONE, parse_text, AT(stats_path, 1), "FILE",
+	 "write statistics (JSON) at the end, and a snapshot at every SIGUSR1 (/dev/null)"},
 #undef AT
 };
 
@@ -538,22 +506,22 @@ static void print_help(void)
 		[ONE] = "",
 		[ENDS] = "-a|-b",
 		[DIRECTIONS] = "[-ab|-ba]",
-		[FORWARD] = "[-ba]",
 	};
 
-	printf("linkem: joins two network namespaces by an emulated link (needs root)\n\n"
+	printf("linkem: joins two network namespaces by an emulated link (needs root), and prints `ready`\n\n"
 	       "usage: linkem [--OPTION VALUE]...\n\n");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		printf("  --%s%s %s\n\t%s\n", rows[i].name, suffix[rows[i].sides], rows[i].arg,
 		       rows[i].help);
 	printf("\n-a and -b name an end of the link, -ab and -ba a direction; without them an\n"
-	       "option sets both directions (--loss-at: from a to b).\n\n"
-	       "--host: segments from one of its addresses cross its access link before they\n"
+	       "option sets both directions.\n\n"
+	       "--host: segments from its address cross its access link before they\n"
 	       "get to the queue, and segments to it after the delay of the link. Neither end of an\n"
 	       "access link loses anything: what waits there is in linkem's memory, 16 MB and 256 KB\n"
-	       "for each host in addition to what the link holds, and a run that fills it is invalid. A host without a rate sends at --access-rate, as do\n"
-	       "all that are not named together. The addresses have to be given to the device by\n"
-	       "others (ip address add). A queue in bdp does not take their delays into account.\n\n"
+	       "for each host in addition to what the link holds, and a run that fills it is invalid.\n"
+	       "A host without a rate sends at 10 Gbit/s, or four times the rate of a link above\n"
+	       "2.5 Gbit/s, as do all that are not named together. The addresses have to be given to\n"
+	       "the device by others (ip address add). A queue in bdp does not take their delays into account.\n\n"
 	       "Schedules and traces begin with the first packet of their direction. A rate that changes\n"
 	       "holds for what waits, too; a delay that shrinks lets nothing overtake. A trace has\n"
 	       "no other rate, and the queue, the delay and everything else as it is set.\n\n"
@@ -578,9 +546,8 @@ static unsigned int sides_of(enum sides sides, const char *suffix)
 	case ENDS:
 		return !strcmp(suffix, "-a") ? 1 : !strcmp(suffix, "-b") ? 2 : 0;
 	case DIRECTIONS:
-	case FORWARD:
 		if (!*suffix)
-			return sides == FORWARD ? 1 : 3;
+			return 3;
 		return !strcmp(suffix, "-ab") ? 1 : !strcmp(suffix, "-ba") ? 2 : 0;
 	}
 	return 0;
@@ -661,19 +628,15 @@ static void resolve(struct options *o)
 	double rtt_s = (o->delay_ns[0] + o->delay_ns[1]) / 1e9;
 
 	for (int i = 0; i < 2; i++) {
-		uint64_t fast;
 		double bdp;
 
 		if (o->trace[i].count)
 			o->rate_bps[i] = trace_mean_bps(&o->trace[i]);
-		fast = 4 * o->rate_bps[i];
 		bdp = rtt_s * (double)o->rate_bps[i] / 8;
-		if (o->access_bps[i] == ACCESS_AUTO)
-			o->access_bps[i] = fast > ACCESS_AUTO_BPS ? fast : ACCESS_AUTO_BPS;
 		if (o->red[i].on)
-			red_config_resolve(&o->red[i], o->rate_bps[i], o->delay_ns[i], o->mtu);
-		resolve_limit(&o->queue[i], bdp, BDP_PACKETS_MIN * o->mtu);
-		resolve_limit(&o->mark[i], bdp, o->mtu);
+			red_config_resolve(&o->red[i], o->rate_bps[i], o->delay_ns[i], LINK_MTU);
+		resolve_limit(&o->queue[i], bdp, BDP_PACKETS_MIN * LINK_MTU);
+		resolve_limit(&o->mark[i], bdp, LINK_MTU);
 		resolve_schedule(&o->schedule[i], (struct step){
 							  .rate_bps = o->rate_bps[i],
 							  .delay_ns = o->delay_ns[i],
@@ -690,13 +653,11 @@ int options_parse(struct options *ret, int argc, char **argv)
 		.addr4 = {"10.99.0.1/30", "10.99.0.2/30"},
 		.addr6 = {"fd99::1/64", "fd99::2/64"},
 		.rate_bps = {1000000000, 1000000000},
-		.access_bps = {ACCESS_AUTO, ACCESS_AUTO},
 		.delay_ns = {25000000, 25000000},
 		.queue = {{.bdp = 1}, {.bdp = 1}},
 		.seed = 1,
 		.tolerance = 1,
-		.mtu = 1500,
-		.ready_fd = 1,
+		.stats_path = "/dev/null",
 	};
 	for (int i = 1; i < argc; i++) {
 		char name[32], *value = strchr(argv[i], '=');
@@ -705,10 +666,6 @@ int options_parse(struct options *ret, int argc, char **argv)
 
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
 			print_help();
-			return 1;
-		}
-		if (!strcmp(argv[i], "--version")) {
-			printf("linkem %s\n", TCPTUNED_VERSION);
 			return 1;
 		}
 		if (strncmp(argv[i], "--", 2)) {

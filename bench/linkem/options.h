@@ -17,7 +17,6 @@
 struct options {
 	const char *netns[2], *device[2], *addr4[2], *addr6[2]; /* per end: [0] a, [1] b */
 	uint64_t rate_bps[2];
-	uint64_t access_bps[2];
 	uint64_t delay_ns[2];
 	struct jitter jitter[2];
 	struct schedule schedule[2]; /* if not empty, first the options above */
@@ -45,18 +44,16 @@ struct options {
 	struct host *hosts; /* HOSTS_MAX */
 	unsigned int host_count;
 	uint64_t seed;
-	uint32_t mtu;
 	double tolerance;     /* of the limits on its own lateness, a factor */
 	double duration_s;    /* 0: until a signal */
 	double judge_after_s; /* since the link came up; 0: from its first packet on */
 	enum link_idle idle;
-	const char *stats_path; /* NULL: none; "-": standard output */
-	uint64_t ready_fd;
+	const char *stats_path;
 };
 
 /*
  * Fills @ret from the command line. Returns 0, or 1 when the program is to end at once with
- * success (--help, --version), or -EINVAL after one clear line on standard error.
+ * success (--help), or -EINVAL after one clear line on standard error.
  */
 int options_parse(struct options *ret, int argc, char **argv);
 void options_free(struct options *o);

@@ -22,6 +22,8 @@
 #include "schedule.h"
 #include "trace.h"
 
+#define LINK_MTU 1500u /* bytes of a full packet, which is a TUN device's default */
+
 struct queue_config {
 	uint64_t rate_bps;
 	uint64_t access_bps;	/* of the sender's own interface; 0: bursts arrive at once */

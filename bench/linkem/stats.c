@@ -89,7 +89,7 @@ static void judge_direction(struct reasons *r, const struct direction_report *d,
 			    const struct report *all)
 {
 	const struct direction_stats *s = d->stats;
-	uint64_t segment_ns = all->mtu * 8000000000ull / queue_fastest_bps(d->config);
+	uint64_t segment_ns = LINK_MTU * 8000000000ull / queue_fastest_bps(d->config);
 	double tolerance = all->tolerance;
 	uint64_t late = histogram_quantile(&s->late, 0.99);
 	uint64_t gap = histogram_quantile(&s->gap, 0.99);
@@ -272,7 +272,8 @@ static void write_hosts(FILE *out, const struct report *r)
 		const struct host_stats *ab = h->stats[0], *ba = h->stats[1];
 
 		fprintf(out, "%s{\"host\": \"%s\", \"delay_ms\": %.6g, \"rate_bps\": %" PRIu64,
-			i ? ",\n    " : "\n    ", h->name, h->delay_ns / 1e6, h->rate_bps);
+			i ? ",\n    " : "\n    ", h->host->name, h->host->delay_ns / 1e6,
+			h->host->rate_bps);
 		write_host_side(out, "from", ab->from, ba->from);
 		write_host_side(out, "to", ab->to, ba->to);
 		fprintf(out, "}");
@@ -289,8 +290,8 @@ bool report_write(FILE *out, const struct report *r)
 	fprintf(out,
 		"  \"up_seconds\": %.6f, \"rtt_ms\": %.6g, \"seed\": %" PRIu64
 		", \"mtu\": %u, \"tolerance\": %g, \"judge_after_seconds\": %g,\n",
-		(r->now_ns - r->up_since_ns) / 1e9, r->rtt_ns / 1e6, r->seed, r->mtu, r->tolerance,
-		r->judge_after_s);
+		(r->now_ns - r->up_since_ns) / 1e9, r->rtt_ns / 1e6, r->seed, LINK_MTU,
+		r->tolerance, r->judge_after_s);
 	for (int i = 0; i < 2; i++)
 		write_direction(out, &r->direction[i]);
 	write_hosts(out, r);

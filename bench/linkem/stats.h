@@ -73,8 +73,7 @@ struct direction_report {
 };
 
 struct host_report {
-	const char *name;
-	uint64_t delay_ns, rate_bps;
+	const struct host *host;
 	const struct host_stats *stats[2]; /* of each direction */
 };
 
@@ -84,7 +83,6 @@ struct report {
 	double judge_after_s;
 	double tolerance; /* multiplies every limit on lateness below */
 	uint64_t seed;
-	uint32_t mtu;
 	struct direction_report direction[2];
 	struct host_report hosts[HOSTS_MAX + 1];
 	unsigned int host_count;

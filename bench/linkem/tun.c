@@ -41,10 +41,8 @@ static int open_netns(const char *netns)
 	char path[256];
 	int fd;
 
-	if (!netns)
-		netns = "/proc/thread-self/ns/net";
-	snprintf(path, sizeof(path), "%s%s", strchr(netns, '/') ? "" : "/run/netns/", netns);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/run/netns/%s", netns ? netns : "");
+	fd = open(netns ? path : "/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -144,11 +142,6 @@ static int set_addr6(struct ifreq *ifr, const char *text)
 	return await_addr6(sock, &req.addr);
 }
 
-static bool wanted(const char *addr)
-{
-	return addr && strcmp(addr, "none");
-}
-
 static int configure(const struct tun *tun, const struct tun_config *config, const char **ret_what)
 {
 	_cleanup_fd_ int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -160,12 +153,8 @@ static int configure(const struct tun *tun, const struct tun_config *config, con
 	ifr.ifr_qlen = TUN_QUEUE_LEN;
 	if (sock < 0 || ioctl(sock, SIOCSIFTXQLEN, &ifr) < 0)
 		return -errno;
-	*ret_what = "set the MTU of";
-	ifr.ifr_mtu = config->mtu;
-	if (ioctl(sock, SIOCSIFMTU, &ifr) < 0)
-		return -errno;
 	*ret_what = "give an IPv4 address to";
-	err = wanted(config->addr4) ? set_addr4(sock, &ifr, config->addr4) : 0;
+	err = set_addr4(sock, &ifr, config->addr4);
 	if (err)
 		return err;
 	/* no packets of the kernel's own on a link whose packets are counted */
@@ -178,7 +167,7 @@ static int configure(const struct tun *tun, const struct tun_config *config, con
 	if (ioctl(sock, SIOCSIFFLAGS, &ifr) < 0)
 		return -errno;
 	*ret_what = "give an IPv6 address to";
-	return wanted(config->addr6) ? set_addr6(&ifr, config->addr6) : 0;
+	return set_addr6(&ifr, config->addr6);
 }
 
 int tun_open(const struct tun_config *config, struct tun *ret, const char **ret_what)

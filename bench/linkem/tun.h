@@ -9,11 +9,10 @@
 #include "stats.h"
 
 struct tun_config {
-	const char *netns;  /* a name under /run/netns, or a path; NULL: this one */
+	const char *netns;  /* a name under /run/netns; NULL: this one */
 	const char *device; /* "tun0" */
-	const char *addr4;  /* "10.99.0.1/30"; NULL or "none": without */
-	const char *addr6;  /* "fd99::1/64"; likewise */
-	uint32_t mtu;	    /* bytes */
+	const char *addr4;  /* "10.99.0.1/30" */
+	const char *addr6;  /* "fd99::1/64" */
 };
 
 struct tun {
@@ -28,7 +27,7 @@ struct tun {
 	}
 
 /*
- * Makes the device, gives it its addresses, MTU and queue length, and brings it up. On error
+ * Makes the device, gives it its addresses and queue length, and brings it up. On error
  * returns negative errno and leaves in *@ret_what the step that failed.
  */
 int tun_open(const struct tun_config *config, struct tun *ret, const char **ret_what);

@@ -34,7 +34,7 @@ test_cc_compared_by_policy() {
 # The bytes in flight fill the peer's window of 1 MB; the path holds 0.5 MB and its queue the rest. The repair
 # of one lost segment frees the whole window at once: more than the queue holds.
 loses_one() { # SEGMENT
-	link a b --rate 100mbit --delay 20ms --queue 600KB --loss-at "$1"
+	link a b --rate 100mbit --delay 20ms --queue 600KB --loss-at-ab "$1"
 	stream lossy 7101
 	wait_until has_ssthresh "dport = :7101"
 	sleep 0.6
@@ -184,7 +184,7 @@ trial_of() { # PORT
 # virtual: rates and delays decide
 test_cc_random_losses() {
 	# of the guest, whose default is cubic
-	tuned_path "" --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500,3500,4200,4700
+	tuned_path "" --rate 40mbit --delay 125ms --queue 1bdp --loss-at-ab 500,1500,2500,3500,4200,4700
 	stream one 7101 --duration 280
 	wait_output = "bbr kept" trial_of 7101
 	expect_ge "$(flow_to 7101 .random_loss.best_segments)" \
@@ -196,7 +196,7 @@ test_cc_random_losses() {
 	# On the path that has shown it, one at an empty queue is enough. BBR leaves a threshold after its own start
 	# (bbr_check_drain()), so that cubic does not begin a slow start from its window.
 	link_end a b
-	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500
+	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at-ab 500,1500,2500
 	stream two 7102 --duration 280
 	wait_output = "bbr kept" trial_of 7102
 	tcptuned_stop
@@ -210,7 +210,7 @@ test_cc_random_losses_with_ecn() {
 	host a b # of the guest, whose default is cubic
 	in_host a sysctl -qw net.ipv4.tcp_ecn=1
 	tcptuned_start
-	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at 500,1500,2500,3500,4200,4700
+	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at-ab 500,1500,2500,3500,4200,4700
 	stream one 7101 --duration 280
 	wait_output -ge 8000000 flow_to 7101 .bytes_acked
 	expect_eq "$(flow_to 7101 .retransmitted_segments)" 6 "segments sent again"

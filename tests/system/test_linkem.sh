@@ -64,7 +64,7 @@ test_retransmissions_are_the_drops() {
 	host a b
 	linkem_buffers 4000000
 	# The queue holds more than the windows: a late emulator drops nothing else.
-	linkem_drops 8 --rate 50mbit --queue 20MB --loss-at 100,101,102,2000,5000,5007
+	linkem_drops 8 --rate 50mbit --queue 20MB --loss-at-ab 100,101,102,2000,5000,5007
 	expect_eq "$(link_stats a b .ab.drops.total.data_segments)" 6 "chosen: drops"
 	expect_eq "$(link_stats a b .ab.drops.chosen.segments)" 6 "chosen: drops"
 	linkem_expect_repeated chosen 6

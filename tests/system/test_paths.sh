@@ -17,7 +17,7 @@ seeds() {
 
 # A path of 50 Mbit/s and 40 ms: 250 KB per round trip, and 125 KB more in its queue. It loses one segment.
 known_path() {
-	link a b --rate 50mbit --delay 20ms --queue 125kB --loss-at 5000
+	link a b --rate 50mbit --delay 20ms --queue 125kB --loss-at-ab 5000
 }
 
 # Both ends are tuned and learn when the connection ends. They share one memory, each in its own network

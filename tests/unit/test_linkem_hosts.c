@@ -8,10 +8,9 @@
 
 static struct host make_host(const char *text)
 {
-	struct host h;
+	struct host h = {0};
 
-	assert_int_equal(host_parse_address(text, &h), 0);
-	assert_string_equal(h.name, text);
+	assert_int_equal(inet_pton(AF_INET, text, &h.address), 1);
 	return h;
 }
 
@@ -28,22 +27,15 @@ static void make_ip(uint8_t *ip, const char *from, const char *to)
 
 TEST(hosts_of)
 {
-	struct host hosts[] = {
-		make_host("10.99.0.1"), make_host("10.99.1.64/26"),   make_host("10.99.0.0/16"),
-		make_host("fd99::1"),	make_host("fd99:0:0:8::/61"),
-	};
+	const struct host hosts[] = {make_host("10.99.0.1"), make_host("10.99.1.64")};
 	enum { NONE = ARRAY_SIZE(hosts) };
 	static const struct {
 		const char *from, *to;
 		unsigned int from_host, to_host;
 	} rows[] = {
 		{"10.99.0.1", "10.99.1.64", 0, 1},
-		{"10.99.1.127", "10.99.0.1", 1, 0},
-		{"10.99.1.128", "10.99.1.63", 2, 2},
-		{"10.100.0.1", "192.0.2.1", NONE, NONE},
-		{"fd99::1", "fd99::2", 3, NONE},
-		{"fd99:0:0:f::9", "fd99:0:0:7::9", 4, NONE},
-		{"fd99:0:0:10::9", "fd99::1", NONE, 3},
+		{"10.99.1.64", "10.99.1.65", 1, NONE},
+		{"10.100.0.1", "10.99.0.1", NONE, 0},
 		/* it begins as the IPv4 address 10.99.0.1 does */
 		{"a63:1::", "a63:1::", NONE, NONE},
 	};
@@ -58,23 +50,6 @@ TEST(hosts_of)
 	}
 	make_ip(ip, "10.99.1.64", "192.0.2.1");
 	assert_int_equal(hosts_of(hosts, 1, ip).from, 1);
-	hosts[0] = make_host("0.0.0.0/0");
-	assert_int_equal(hosts_of(hosts, ARRAY_SIZE(hosts), ip).to, 0);
-}
-
-TEST(bad_addresses)
-{
-	static const char *const bad[] = {"",	       "10.99.0",     "10.99.0.1/33", "10.99.0.1/",
-					  "/8",	       "10.99.0.1/x", "fd99::/129",   "fd99::/-1",
-					  "10.0.0.1 ", "localhost"};
-	struct host h;
-
-	for_each_row (text, bad)
-		assert_int_equal(host_parse_address(*text, &h), -EINVAL);
-	assert_int_equal(host_parse_address("0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000"
-					    ":0000:0000",
-					    &h),
-			 -EINVAL);
 }
 
 /* Deliveries come out in the order of their times, whether they went into the ring or the heap. */
