@@ -36,7 +36,7 @@ struct delay_config {
 	struct schedule schedule; /* of delay, if it has steps; @delay_ns is that of the first */
 	struct jitter jitter;
 	double reorder;	     /* probability of a segment to be late on its own */
-	uint64_t reorder_ns; /* by so much; 0 if @reorder is 0 */
+	uint64_t reorder_ns; /* by so much */
 	uint64_t seed;
 };
 

@@ -20,8 +20,6 @@
 #include "stats.h"
 #include "tun.h"
 
-#define ACCESS_BPS_MIN 10000000000ull
-
 enum exit_code {
 	EXIT_VALID = 0,
 	EXIT_SETUP = 1,
@@ -41,7 +39,6 @@ struct cpu_wait {
 /* Both ends and both directions of the link; link[0] runs from end 0 to end 1. */
 struct emulator {
 	struct options options;
-	struct queue_config config[2];
 	struct link link[2];
 	struct tun tun[2];
 	uint64_t up_since_ns, judged_from_ns;
@@ -151,9 +148,9 @@ static void fill_report(struct emulator *e, struct report *ret)
 
 		d->name = i ? "ba" : "ab";
 		d->stats = &l->stats;
-		d->config = &e->config[i];
-		d->red = e->config[i].red.on ? &l->queue.red : NULL;
-		d->delay_ns = o->delay_ns[i];
+		d->config = &o->direction[i].queue;
+		d->red = d->config->red.on ? &l->queue.red : NULL;
+		d->delay_ns = o->direction[i].delay.delay_ns;
 		d->realtime = l->realtime;
 		d->cpu_wait_us = mean_cpu_wait_us(e, i, ret->now_ns);
 		d->cpu_share = thread_cpu_s(l) / ((ret->now_ns - e->up_since_ns) / 1e9);
@@ -230,55 +227,19 @@ static void serve(struct emulator *e, const sigset_t *signals)
 	}
 }
 
-/* Of the sender's interface: 10 Gbit/s, or four times the rate of a faster link. */
-static uint64_t access_bps(uint64_t rate_bps)
-{
-	return 4 * rate_bps > ACCESS_BPS_MIN ? 4 * rate_bps : ACCESS_BPS_MIN;
-}
-
 static int init_links(struct emulator *e)
 {
 	const struct options *o = &e->options;
 
 	for (int i = 0; i < 2; i++) {
-		struct delay_config delay;
-		int err;
+		const struct direction *d = &o->direction[i];
+		int err = link_init(&e->link[i], &d->queue, &d->delay, o->hosts, o->host_count,
+				    o->idle);
 
-		e->config[i] = (struct queue_config){
-			.rate_bps = o->rate_bps[i],
-			.access_bps = access_bps(o->rate_bps[i]),
-			.limit_bytes = o->queue[i].bytes,
-			.limit_packets = o->queue[i].packets,
-			.loss = o->loss[i],
-			.lose = o->lose[i].at,
-			.lose_count = o->lose[i].count,
-			.bursts = o->bursts[i],
-			.schedule = o->schedule[i],
-			.trace = o->trace[i].count ? &o->trace[i] : NULL,
-			.police_bps = o->police[i].rate_bps,
-			.police_bytes = o->police[i].bytes,
-			.police_flows = o->police[i].flows,
-			.mark_bytes = o->mark[i].bytes,
-			.mark_packets = o->mark[i].packets,
-			/* the directions must not lose in step */
-			.seed = o->seed * 2 + i,
-			.red = o->red[i],
-			.packet_bytes = LINK_MTU,
-		};
-		delay = (struct delay_config){
-			.delay_ns = o->delay_ns[i],
-			.schedule = o->schedule[i],
-			.jitter = o->jitter[i],
-			.reorder = o->reorder[i].p,
-			.reorder_ns = o->reorder[i].p > 0 ? o->reorder[i].later_ns : 0,
-			.seed = e->config[i].seed,
-		};
-		err = link_init(&e->link[i], &e->config[i], &delay, o->hosts, o->host_count,
-				o->idle);
-		if (err) {
-			fprintf(stderr, "linkem: no memory for the queue: %s\n", strerror(-err));
-			return err;
-		}
+		if (!err)
+			continue;
+		fprintf(stderr, "linkem: no memory for the queue: %s\n", strerror(-err));
+		return err;
 	}
 	return 0;
 }

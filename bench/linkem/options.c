@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ACCESS_BPS_MIN	 10000000000ull
 #define BDP_PACKETS_MIN	 10
 #define REORDER_LATER_NS 1000000
 /* A delay that a step of a schedule does not change; 0 is a delay. */
@@ -117,6 +118,19 @@ static char *cut_value(char *word)
 	return value;
 }
 
+/* Calls @set for each of the words between commas, until one is wrong. */
+static int each_word(const char *text, int (*set)(void *to, char *word), void *to)
+{
+	char copy[4096], *save, *word, *rest = copy;
+	int err = 0;
+
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return -EINVAL;
+	for (; !err && (word = strtok_r(rest, ",", &save)); rest = NULL)
+		err = set(to, word);
+	return err;
+}
+
 /* Cuts @copy, a copy of @text, at @delimiters; returns how many parts there are, 0: too many. */
 static unsigned int cut(const char *text, const char *delimiters, char copy[256], char **parts,
 			unsigned int max)
@@ -143,27 +157,27 @@ static int parse_bursts(void *to, const char *text)
 
 static int parse_reorder(void *to, const char *text)
 {
-	struct reorder *r = to;
+	struct delay_config *d = to;
 	char copy[256], *parts[2];
 	unsigned int count = cut(text, ":", copy, parts, 2);
 
-	r->later_ns = REORDER_LATER_NS;
-	if (!count || parse_loss(&r->p, parts[0]))
+	d->reorder_ns = REORDER_LATER_NS;
+	if (!count || parse_loss(&d->reorder, parts[0]))
 		return -EINVAL;
-	return count == 2 ? parse_delay(&r->later_ns, parts[1]) : 0;
+	return count == 2 ? parse_delay(&d->reorder_ns, parts[1]) : 0;
 }
 
 static int parse_police(void *to, const char *text)
 {
-	struct police *p = to;
+	struct queue_config *q = to;
 	char copy[256], *parts[3];
 	unsigned int count = cut(text, ":", copy, parts, 3);
 
-	p->flows = count == 3;
-	if (count < 2 || (p->flows && strcmp(parts[2], "flow")) ||
-	    parse_rate(&p->rate_bps, parts[0]))
+	q->police_flows = count == 3;
+	if (count < 2 || (q->police_flows && strcmp(parts[2], "flow")) ||
+	    parse_rate(&q->police_bps, parts[0]))
 		return -EINVAL;
-	return parse_range(parts[1], size_units, 1500, 4e9, &p->bytes);
+	return parse_range(parts[1], size_units, 1500, 4e9, &q->police_bytes);
 }
 
 static int parse_onoff(struct jitter *j, const char *text)
@@ -178,9 +192,10 @@ static int parse_onoff(struct jitter *j, const char *text)
 	return j->on_ns < j->every_ns ? 0 : -EINVAL;
 }
 
-static int set_jitter_word(struct jitter *j, char *word)
+static int set_jitter_word(void *to, char *word)
 {
 	const char *value = cut_value(word);
+	struct jitter *j = to;
 
 	if (!value)
 		return -EINVAL;
@@ -201,55 +216,44 @@ static int set_jitter_word(struct jitter *j, char *word)
 static int parse_jitter(void *to, const char *text)
 {
 	struct jitter *j = to;
-	char copy[256], *parts[2];
-	unsigned int count = cut(text, ",", copy, parts, 2);
 
 	*j = (struct jitter){.every_ns = JITTER_EVERY_NS};
-	for (unsigned int i = 0; i < count; i++)
-		if (set_jitter_word(j, parts[i]))
-			return -EINVAL;
-	return j->kind ? 0 : -EINVAL;
+	return each_word(text, set_jitter_word, j) || !j->kind ? -EINVAL : 0;
 }
 
 /* "T:RATE:DELAY[:QUEUE]"; resolve_schedule() fills in what is empty. */
-static int parse_step(const char *text, struct step *ret)
+static int add_step(void *to, char *word)
 {
 	char copy[256], *parts[4];
-	unsigned int count = cut(text, ":", copy, parts, 4);
+	unsigned int count = cut(word, ":", copy, parts, 4);
+	struct schedule *s = to;
+	struct step *step = &s->steps[s->count];
 	struct limit limit = {0};
 
-	*ret = (struct step){.delay_ns = UNCHANGED};
-	if (count < 3 || parse_range(parts[0], time_units, 1, 1e15, &ret->at_ns) ||
-	    (*parts[1] && parse_rate(&ret->rate_bps, parts[1])) ||
-	    (*parts[2] && parse_delay(&ret->delay_ns, parts[2])) ||
-	    (count == 4 && *parts[3] && parse_queue(&limit, parts[3])) || limit.bdp > 0)
+	*step = (struct step){.delay_ns = UNCHANGED};
+	if (count < 3 || parse_range(parts[0], time_units, 1, 1e15, &step->at_ns) ||
+	    (*parts[1] && parse_rate(&step->rate_bps, parts[1])) ||
+	    (*parts[2] && parse_delay(&step->delay_ns, parts[2])) ||
+	    (count == 4 && *parts[3] && parse_queue(&limit, parts[3])) || limit.bdp > 0 ||
+	    step->at_ns <= step[-1].at_ns)
 		return -EINVAL;
-	ret->limit_bytes = limit.bytes;
-	ret->limit_packets = limit.packets;
+	step->limit_bytes = limit.bytes;
+	step->limit_packets = limit.packets;
+	s->count++;
 	return 0;
 }
 
 /* Leaves the first step free for what the other options say. */
 static int parse_schedule(void *to, const char *text)
 {
-	char copy[4096], *save, *word, *rest = copy;
 	struct schedule *s = to;
 
-	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
-		return -EINVAL;
 	free(s->steps);
 	s->count = 1;
-	s->steps = calloc(strlen(copy) / 2 + 2, sizeof(*s->steps));
+	s->steps = calloc(strlen(text) / 2 + 2, sizeof(*s->steps));
 	if (!s->steps)
 		return -ENOMEM;
-	for (; (word = strtok_r(rest, ",", &save)); rest = NULL) {
-		struct step *step = &s->steps[s->count];
-
-		if (parse_step(word, step) || step->at_ns <= step[-1].at_ns)
-			return -EINVAL;
-		s->count++;
-	}
-	return s->count > 1 ? 0 : -EINVAL;
+	return each_word(text, add_step, s) || s->count == 1 ? -EINVAL : 0;
 }
 
 static int parse_trace(void *to, const char *text)
@@ -265,35 +269,36 @@ static int parse_trace(void *to, const char *text)
 	return err;
 }
 
-static int parse_count(const char *text, uint64_t max, uint64_t *ret)
+static int parse_count(void *to, const char *text)
 {
 	char *end;
 
 	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	return errno || !isdigit(*text) || *end || *ret > max ? -EINVAL : 0;
+	*(uint64_t *)to = strtoull(text, &end, 10);
+	return errno || !isdigit(*text) || *end ? -EINVAL : 0;
+}
+
+static int add_lost(void *to, char *word)
+{
+	struct queue_config *q = to;
+	uint64_t *at = &q->lose[q->lose_count];
+
+	if (parse_count(at, word) || !*at || (q->lose_count && *at <= at[-1]))
+		return -EINVAL;
+	q->lose_count++;
+	return 0;
 }
 
 static int parse_lose(void *to, const char *text)
 {
-	char copy[1024], *save, *word, *rest = copy;
-	struct lose_list *list = to;
+	struct queue_config *q = to;
 
-	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
-		return -EINVAL;
-	list->count = 0;
-	free(list->at);
-	list->at = calloc(strlen(copy) / 2 + 1, sizeof(*list->at));
-	if (!list->at)
+	q->lose_count = 0;
+	free(q->lose);
+	q->lose = calloc(strlen(text) / 2 + 1, sizeof(*q->lose));
+	if (!q->lose)
 		return -ENOMEM;
-	for (; (word = strtok_r(rest, ",", &save)); rest = NULL) {
-		uint64_t *at = &list->at[list->count];
-
-		if (parse_count(word, UINT64_MAX, at) || !*at || (list->count && *at <= at[-1]))
-			return -EINVAL;
-		list->count++;
-	}
-	return list->count ? 0 : -EINVAL;
+	return each_word(text, add_lost, q) || !q->lose_count ? -EINVAL : 0;
 }
 
 static const struct red_word {
@@ -310,7 +315,7 @@ static const struct red_word {
 #undef AT
 };
 
-static int set_red_word(struct red_config *red, char *word)
+static int set_red_word(void *red, char *word)
 {
 	static const struct unit packets[] = {{"", 1}, {"p", 1}, {0}};
 	const char *value = cut_value(word);
@@ -338,26 +343,30 @@ static int set_red_word(struct red_config *red, char *word)
 
 static int parse_red(void *to, const char *text)
 {
-	char copy[256], *save, *word, *rest = copy;
 	struct red_config *red = to;
 
 	*red = (struct red_config){
 		.on = true, .max_p = RED_MAX_P, .bottom = RED_BOTTOM, .top = RED_TOP};
 	if (!strcmp(text, "auto"))
 		return 0;
-	if (!*text || snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+	if (!*text || each_word(text, set_red_word, red))
 		return -EINVAL;
-	for (; (word = strtok_r(rest, ",", &save)); rest = NULL)
-		if (set_red_word(red, word))
-			return -EINVAL;
 	return red->bottom > red->top || (red->max_th > 0 && red->max_th <= red->min_th) ? -EINVAL
 											 : 0;
 }
 
-static int set_host_word(struct host *host, char *word)
+/* The first one is the address. */
+static int set_host_word(void *to, char *word)
 {
 	const char *value = cut_value(word);
+	struct host *host = to;
 
+	if (!*host->name) {
+		if (value || inet_pton(AF_INET, word, &host->address) != 1)
+			return -EINVAL;
+		memcpy(host->name, word, strlen(word) + 1);
+		return 0;
+	}
 	if (!value)
 		return -EINVAL;
 	if (!strcmp(word, "delay"))
@@ -369,29 +378,10 @@ static int set_host_word(struct host *host, char *word)
 static int parse_host(void *to, const char *text)
 {
 	struct options *o = (struct options *)((char *)to - offsetof(struct options, hosts));
-	char copy[256], *save, *word;
-	struct host *host;
 
-	if (!o->hosts)
-		o->hosts = calloc(HOSTS_MAX, sizeof(*o->hosts));
-	if (!o->hosts || o->host_count == HOSTS_MAX ||
-	    snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+	if (!*text || o->host_count == HOSTS_MAX)
 		return -EINVAL;
-	host = &o->hosts[o->host_count];
-	word = strtok_r(copy, ",", &save);
-	if (!word || inet_pton(AF_INET, word, &host->address) != 1)
-		return -EINVAL;
-	memcpy(host->name, word, strlen(word) + 1);
-	while ((word = strtok_r(NULL, ",", &save)))
-		if (set_host_word(host, word))
-			return -EINVAL;
-	o->host_count++;
-	return 0;
-}
-
-static int parse_seed(void *to, const char *text)
-{
-	return parse_count(text, UINT64_MAX, to);
+	return each_word(text, set_host_word, &o->hosts[o->host_count++]);
 }
 
 static int parse_seconds(void *to, const char *text)
@@ -450,6 +440,7 @@ static const struct option_row {
 } rows[] = {
 #define AT(field, steps) \
 	offsetof(struct options, field), sizeof(((struct options *)0)->field) / (steps)
+#define WAY(field) offsetof(struct options, direction[0].field), sizeof(struct direction)
 	{"ns", ENDS, parse_text, AT(netns, 2), "NAME",
 	 "network namespace, by its name under /run/netns (default: this one)"},
 	{"dev", ENDS, parse_device, AT(device, 2), "NAME", "device to make there (tun0)"},
@@ -457,35 +448,37 @@ static const struct option_row {
 	 "IPv4 address (10.99.0.1/30 and 10.99.0.2/30)"},
 	{"addr6", ENDS, parse_text, AT(addr6, 2), "X::Y/N",
 	 "IPv6 address (fd99::1/64 and fd99::2/64)"},
-	{"rate", DIRECTIONS, parse_rate, AT(rate_bps, 2), "RATE",
+	{"rate", DIRECTIONS, parse_rate, WAY(queue.rate_bps), "RATE",
 	 "56kbit to 10gbit, of IP packets (1gbit)"},
-	{"delay", DIRECTIONS, parse_delay, AT(delay_ns, 2), "TIME", "one way, 0ms to 500ms (25ms)"},
-	{"queue", DIRECTIONS, parse_queue, AT(queue, 2), "SIZE|Np|Xbdp",
+	{"delay", DIRECTIONS, parse_delay, WAY(delay.delay_ns), "TIME",
+	 "one way, 0ms to 500ms (25ms)"},
+	{"queue", DIRECTIONS, parse_queue, WAY(limit), "SIZE|Np|Xbdp",
 	 "drop-tail limit: 20MB, 512KiB, 100p (packets), 1bdp (rate times both delays) (1bdp)"},
-	{"jitter", DIRECTIONS, parse_jitter, AT(jitter, 2),
+	{"jitter", DIRECTIONS, parse_jitter, WAY(delay.jitter),
 	 "uniform=TIME|exponential=MEAN[,every=TIME]|onoff=TIME:ON:PERIOD",
 	 "extra delay, drawn again each time (20ms), order kept; onoff: TIME in the first ON"},
-	{"schedule", DIRECTIONS, parse_schedule, AT(schedule, 2), "T:[RATE]:[DELAY][:QUEUE][,...]",
+	{"schedule", DIRECTIONS, parse_schedule, WAY(queue.schedule),
+	 "T:[RATE]:[DELAY][:QUEUE][,...]",
 	 "at T after the first packet: the new rate, delay and queue; what is empty stays"},
-	{"trace", DIRECTIONS, parse_trace, AT(trace, 2), "FILE",
+	{"trace", DIRECTIONS, parse_trace, WAY(trace), "FILE",
 	 "mahimahi's: ms of each opportunity to send 1500 bytes, repeats; instead of a rate"},
-	{"red", DIRECTIONS, parse_red, AT(red, 2), "WORD[,WORD...]|auto",
+	{"red", DIRECTIONS, parse_red, WAY(queue.red), "WORD[,WORD...]|auto",
 	 "RED: min=Np, max=Np, max_p=P, weight=W, gentle, wait, adaptive, bottom=P, top=P, mean=N"},
-	{"loss", DIRECTIONS, parse_loss, AT(loss, 2), "P",
+	{"loss", DIRECTIONS, parse_loss, WAY(queue.loss), "P",
 	 "random loss of segments, 1e-4 or 0.01% (0)"},
-	{"loss-bursts", DIRECTIONS, parse_bursts, AT(bursts, 2), "P:R",
+	{"loss-bursts", DIRECTIONS, parse_bursts, WAY(queue.bursts), "P:R",
 	 "Gilbert-Elliott: probability to become bad, where all segments are lost, and to become good"},
-	{"reorder", DIRECTIONS, parse_reorder, AT(reorder, 2), "P[:TIME]",
+	{"reorder", DIRECTIONS, parse_reorder, WAY(delay), "P[:TIME]",
 	 "segments of probability P are delivered TIME (1ms) later, behind those after them"},
-	{"mark", DIRECTIONS, parse_queue, AT(mark, 2), "SIZE|Np|Xbdp",
+	{"mark", DIRECTIONS, parse_queue, WAY(mark), "SIZE|Np|Xbdp",
 	 "a queue longer than that marks ECN-capable segments with CE"},
-	{"police", DIRECTIONS, parse_police, AT(police, 2), "RATE:BURST[:flow]",
+	{"police", DIRECTIONS, parse_police, WAY(queue), "RATE:BURST[:flow]",
 	 "token bucket before the queue: drops what is beyond RATE and BURST bytes; one per flow"},
-	{"loss-at", DIRECTIONS, parse_lose, AT(lose, 2), "N[,N...]",
+	{"loss-at", DIRECTIONS, parse_lose, WAY(queue), "N[,N...]",
 	 "loses exactly the Nth segments that carry data, ascending, from 1"},
 	{"host", ONE, parse_host, AT(hosts, 1), "A.B.C.D[,delay=TIME][,rate=RATE]",
 	 "a host behind one of the ends, with an access link of its own (up to 256)"},
-	{"seed", ONE, parse_seed, AT(seed, 1), "N", "of all that is random (1)"},
+	{"seed", ONE, parse_count, AT(seed, 1), "N", "of all that is random (1)"},
 	{"tolerance", ONE, parse_tolerance, AT(tolerance, 1), "FACTOR",
 	 "1 to 100: accept so many times the lateness that makes a run invalid (1)"},
 	{"judge-after", ONE, parse_seconds, AT(judge_after_s, 1), "SECONDS",
@@ -622,27 +615,46 @@ static void resolve_schedule(struct schedule *s, struct step first)
 	}
 }
 
+/* Of the sender's interface: 10 Gbit/s, or four times the rate of a faster link. */
+static uint64_t access_bps(uint64_t rate_bps)
+{
+	return 4 * rate_bps > ACCESS_BPS_MIN ? 4 * rate_bps : ACCESS_BPS_MIN;
+}
+
 /* What depends on other options. */
 static void resolve(struct options *o)
 {
-	double rtt_s = (o->delay_ns[0] + o->delay_ns[1]) / 1e9;
+	double rtt_s = (o->direction[0].delay.delay_ns + o->direction[1].delay.delay_ns) / 1e9;
 
 	for (int i = 0; i < 2; i++) {
+		struct direction *d = &o->direction[i];
+		struct queue_config *q = &d->queue;
 		double bdp;
 
-		if (o->trace[i].count)
-			o->rate_bps[i] = trace_mean_bps(&o->trace[i]);
-		bdp = rtt_s * (double)o->rate_bps[i] / 8;
-		if (o->red[i].on)
-			red_config_resolve(&o->red[i], o->rate_bps[i], o->delay_ns[i], LINK_MTU);
-		resolve_limit(&o->queue[i], bdp, BDP_PACKETS_MIN * LINK_MTU);
-		resolve_limit(&o->mark[i], bdp, LINK_MTU);
-		resolve_schedule(&o->schedule[i], (struct step){
-							  .rate_bps = o->rate_bps[i],
-							  .delay_ns = o->delay_ns[i],
-							  .limit_bytes = o->queue[i].bytes,
-							  .limit_packets = o->queue[i].packets,
-						  });
+		if (d->trace.count) {
+			q->trace = &d->trace;
+			q->rate_bps = trace_mean_bps(&d->trace);
+		}
+		q->access_bps = access_bps(q->rate_bps);
+		q->packet_bytes = LINK_MTU;
+		/* the directions must not lose in step */
+		q->seed = d->delay.seed = o->seed * 2 + i;
+		if (q->red.on)
+			red_config_resolve(&q->red, q->rate_bps, d->delay.delay_ns, LINK_MTU);
+		bdp = rtt_s * (double)q->rate_bps / 8;
+		resolve_limit(&d->limit, bdp, BDP_PACKETS_MIN * LINK_MTU);
+		resolve_limit(&d->mark, bdp, LINK_MTU);
+		q->limit_bytes = d->limit.bytes;
+		q->limit_packets = d->limit.packets;
+		q->mark_bytes = d->mark.bytes;
+		q->mark_packets = d->mark.packets;
+		resolve_schedule(&q->schedule, (struct step){
+						       .rate_bps = q->rate_bps,
+						       .delay_ns = d->delay.delay_ns,
+						       .limit_bytes = q->limit_bytes,
+						       .limit_packets = q->limit_packets,
+					       });
+		d->delay.schedule = q->schedule;
 	}
 }
 
@@ -652,13 +664,16 @@ int options_parse(struct options *ret, int argc, char **argv)
 		.device = {"tun0", "tun0"},
 		.addr4 = {"10.99.0.1/30", "10.99.0.2/30"},
 		.addr6 = {"fd99::1/64", "fd99::2/64"},
-		.rate_bps = {1000000000, 1000000000},
-		.delay_ns = {25000000, 25000000},
-		.queue = {{.bdp = 1}, {.bdp = 1}},
 		.seed = 1,
 		.tolerance = 1,
 		.stats_path = "/dev/null",
 	};
+	for (int i = 0; i < 2; i++)
+		ret->direction[i] = (struct direction){
+			.queue.rate_bps = 1000000000,
+			.delay.delay_ns = 25000000,
+			.limit.bdp = 1,
+		};
 	for (int i = 1; i < argc; i++) {
 		char name[32], *value = strchr(argv[i], '=');
 		size_t len;
@@ -687,9 +702,8 @@ int options_parse(struct options *ret, int argc, char **argv)
 void options_free(struct options *o)
 {
 	for (int i = 0; i < 2; i++) {
-		free(o->lose[i].at);
-		free(o->schedule[i].steps);
-		trace_free(&o->trace[i]);
+		free(o->direction[i].queue.lose);
+		free(o->direction[i].queue.schedule.steps);
+		trace_free(&o->direction[i].trace);
 	}
-	free(o->hosts);
 }

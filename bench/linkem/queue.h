@@ -30,7 +30,7 @@ struct queue_config {
 	uint64_t limit_bytes;	/* 0: no limit in bytes */
 	uint32_t limit_packets; /* 0: no limit in packets */
 	double loss;		/* probability that a segment vanishes before the queue */
-	const uint64_t *lose;	/* ascending: data segments to lose, counted from 1 */
+	uint64_t *lose;		/* ascending: data segments to lose, counted from 1 */
 	unsigned int lose_count;
 	struct bursts bursts; /* and bursts of loss before the queue */
 	uint64_t seed;

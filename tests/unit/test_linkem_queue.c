@@ -161,7 +161,7 @@ TEST(loss_rate)
 
 TEST(chosen_losses)
 {
-	static const uint64_t lose[] = {1, 5, 6};
+	static uint64_t lose[] = {1, 5, 6};
 	struct queue q = queue_of(.rate_bps = 10000000000, .limit_packets = 100, .lose = lose,
 				  .lose_count = 3);
 
