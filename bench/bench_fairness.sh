@@ -75,7 +75,7 @@ compete_background() { # FROM TO MBPS SECONDS
 	listener "sink-$1" "in_host $2" --listen $to --port $port --streams 10 $(compete_patience "$4")
 	background "background-$1" in_host "$1" "$TEST_BUILD/messages" --connect $to --from $from \
 		--port $port --streams 10 --bytes $(($3 * 250)) --interval 200 --congestion reno \
-		--seed "$(run_seed)" $(compete_patience "$4")
+		$(compete_patience "$4")
 }
 
 # Without it, it is not the experiment.

@@ -59,8 +59,7 @@ enum exit_code {
 
 struct options {
 	const char *listen, *connect, *from, *congestion;
-	uint64_t port, count, bytes, streams, rcvbuf, sndbuf, read_rate_bps, read_fast, seed,
-		series_ms;
+	uint64_t port, count, bytes, streams, rcvbuf, sndbuf, read_rate_bps, read_fast, series_ms;
 	uint64_t notsent;
 	uint64_t interval_ms, pings;
 	double duration_s, timeout_s, stall_s;
@@ -72,7 +71,6 @@ static struct options opt = {
 	.count = 128,
 	.bytes = 1 << 20,
 	.streams = 1,
-	.seed = 1,
 	.stall_s = 30,
 };
 
@@ -110,12 +108,10 @@ static const struct option_row {
 	{"read-fast", SIZE, AT(read_fast), 1, 1e12, "SIZE",
 	 "receiver: slow to --read-rate only after so much (0)"},
 	{"verify", FLAG, AT(verify), 0, 0, NULL, "receiver: check every byte"},
-	{"seed", NUMBER, AT(seed), 0, 1e15, "N", "of the payload, alike on both sides (1)"},
 	{"series", NUMBER, AT(series_ms), 1, 1e5, "MS",
 	 "receiver: report bytes read over time; give it to both sides"},
 	{"rtt-samples", FLAG, AT(rtt_samples), 0, 0, NULL,
-	 "sampled every 20 ms: RTT, cwnd, unsent bytes and send memory under load, received "
-	 "data that waits; with --series also the time from being written to being read, and\n\t"
+	 "sampled every 20 ms: RTT, unsent bytes and send memory under load; with --series also the time from being written to being read, and\n\t"
 	 "of the first connection s, RTT in ms and window in bytes of each sample (load_series)"},
 	{"ping", NUMBER, AT(pings), 0, 1e5, "N",
 	 "first the RTT of the idle path, from N handshakes"},
@@ -232,7 +228,6 @@ struct hello {
 	uint32_t magic;
 	uint32_t stream, streams, zero;
 	uint64_t transfer; /* distinguishes the connections of one transfer */
-	uint64_t seed;
 };
 
 /* Once all connections are there. The clock starts when this leaves. */
@@ -245,8 +240,7 @@ struct result {
 	uint64_t last_ns; /* when the last byte was read */
 	uint32_t rcvbuf, rcv_wscale;
 	uint32_t rcv_space, rcv_ssthresh;
-	uint32_t rmem_max, rmem_median; /* memory of received data that waits; of samples */
-	uint64_t points;		/* of the progress curve, first connection only */
+	uint64_t points; /* of the progress curve, first connection only */
 };
 
 struct point {
@@ -288,19 +282,16 @@ static void sleep_ns(uint64_t ns)
 }
 
 /* The payload of every connection walks through this, from a place of its own. */
-static void make_pattern(uint64_t seed)
+static void make_pattern(void)
 {
-	uint64_t x = seed * 2 + 1;
+	uint64_t x = 3;
 
-	if (!pattern) {
-		pattern_fd = memfd_create("messages", MFD_CLOEXEC);
-		if (pattern_fd < 0 || ftruncate(pattern_fd, 2 * PATTERN_LEN) < 0)
-			die(EXIT_FAILED, "no memory for the payload: %s", strerror(errno));
-		pattern = mmap(NULL, 2 * PATTERN_LEN, PROT_READ | PROT_WRITE, MAP_SHARED,
-			       pattern_fd, 0);
-		if (pattern == MAP_FAILED)
-			die(EXIT_FAILED, "no memory for the payload: %s", strerror(errno));
-	}
+	pattern_fd = memfd_create("messages", MFD_CLOEXEC);
+	if (pattern_fd < 0 || ftruncate(pattern_fd, 2 * PATTERN_LEN) < 0)
+		die(EXIT_FAILED, "no memory for the payload: %s", strerror(errno));
+	pattern = mmap(NULL, 2 * PATTERN_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, pattern_fd, 0);
+	if (pattern == MAP_FAILED)
+		die(EXIT_FAILED, "no memory for the payload: %s", strerror(errno));
 	for (uint32_t i = 0; i < PATTERN_LEN; i++) {
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
 		pattern[i] = pattern[i + PATTERN_LEN] = x >> 56;
@@ -468,19 +459,6 @@ static void hold_read_rate(const struct stream *s, uint64_t began_ns, uint64_t b
 		sleep_ns(due - now);
 }
 
-/* How much memory the data that came, and is not read, holds now. */
-static void sample_rmem(const struct stream *s, struct samples *rmem, uint64_t *next_ns)
-{
-	uint32_t mem[SK_MEMINFO_VARS] = {0};
-	socklen_t len = sizeof(mem);
-
-	if (!opt.rtt_samples || now_ns() < *next_ns)
-		return;
-	*next_ns = now_ns() + SAMPLE_MS * 1000000;
-	if (!getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, mem, &len))
-		samples_add(rmem, mem[SK_MEMINFO_RMEM_ALLOC]);
-}
-
 static void fill_result(struct stream *s)
 {
 	uint32_t mem[SK_MEMINFO_VARS] = {0};
@@ -502,8 +480,6 @@ static void *receive_stream(void *arg)
 	struct stream *s = arg;
 	size_t chunk = CHUNK;
 	uint64_t slow_ns = now_ns(), slow_bytes = 0;
-	uint64_t sample_ns = 0;
-	struct samples rmem = {0};
 	uint8_t *buffer = malloc(CHUNK);
 	ssize_t n;
 
@@ -511,7 +487,6 @@ static void *receive_stream(void *arg)
 	if (opt.read_rate_bps && opt.read_rate_bps / 800 < chunk)
 		chunk = opt.read_rate_bps / 800 + 1;
 	for (;;) {
-		sample_rmem(s, &rmem, &sample_ns);
 		n = recv(s->fd, buffer, chunk, opt.discard ? MSG_TRUNC : 0);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -531,9 +506,6 @@ static void *receive_stream(void *arg)
 	if (n < 0)
 		stream_failed(s, "receiving");
 	fill_result(s);
-	s->result.rmem_max = (uint32_t)samples_quantile(&rmem, 1);
-	s->result.rmem_median = (uint32_t)samples_quantile(&rmem, 0.5);
-	free(rmem.values);
 	free(buffer);
 	return NULL;
 }
@@ -626,8 +598,6 @@ static unsigned int accept_streams(int listener)
 		}
 		transfer = hello.transfer;
 		want = hello.streams;
-		if (!got)
-			make_pattern(hello.seed);
 		streams[got] = (struct stream){.fd = fd, .index = hello.stream};
 		got++;
 	}
@@ -806,7 +776,7 @@ static void print_samples(const char *name, struct samples *s)
 }
 
 struct load_samples {
-	struct samples rtt_ms, cwnd, unsent, wmem;
+	struct samples rtt_ms, unsent, wmem;
 	struct samples latency_ms;
 	struct curve written;
 	struct curve rtt_us, window; /* of the first connection; values in @bytes */
@@ -837,7 +807,6 @@ static void sample_load(const struct stream *s, struct load_samples *load)
 	if (getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, &info, &len) || !info.tcpi_unacked)
 		return;
 	samples_add(&load->rtt_ms, info.tcpi_rtt / 1e3);
-	samples_add(&load->cwnd, info.tcpi_snd_cwnd);
 	if (s == streams && opt.series_ms)
 		add_to_curves(load, now_ns() - s->start_ns, &info);
 	len = sizeof(mem);
@@ -936,7 +905,6 @@ static void connect_streams(struct samples *pings_ms)
 			.stream = i,
 			.streams = opt.streams,
 			.transfer = transfer,
-			.seed = opt.seed,
 		};
 
 		streams[i] = (struct stream){.fd = connect_stream(&sa, len), .index = i};
@@ -1019,20 +987,17 @@ static void print_states(const struct stream *sum)
 	printf(", \"min_rtt_ms\": %.3f", s->info.tcpi_min_rtt / 1e3);
 	printf(",\n \"sender\": {\"cwnd\": %u, \"ssthresh\": %u, \"mss\": %u, \"wscale\": %u, "
 	       "\"sndbuf\": %u, \"busy_s\": %.6f, \"rwnd_limited_s\": %.6f, "
-	       "\"sndbuf_limited_s\": %.6f, \"bytes_retrans\": %llu, "
-	       "\"notsent_lowat\": %u}",
+	       "\"sndbuf_limited_s\": %.6f, \"notsent_lowat\": %u}",
 	       s->info.tcpi_snd_cwnd, s->info.tcpi_snd_ssthresh, s->info.tcpi_snd_mss,
 	       s->info.tcpi_snd_wscale, s->sndbuf, s->info.tcpi_busy_time / 1e6,
 	       s->info.tcpi_rwnd_limited / 1e6, s->info.tcpi_sndbuf_limited / 1e6,
-	       (unsigned long long)sum->info.tcpi_bytes_retrans, s->notsent_lowat);
-	printf(",\n \"receiver\": {\"rcvbuf\": %u, \"rcvbuf_sum\": %u, \"wscale\": %u, "
-	       "\"rcv_space\": %u, \"rcv_ssthresh\": %u, \"rmem_max\": %u, "
-	       "\"rmem_median\": %u}",
-	       s->result.rcvbuf, sum->result.rcvbuf, s->result.rcv_wscale, s->result.rcv_space,
-	       s->result.rcv_ssthresh, s->result.rmem_max, s->result.rmem_median);
+	       s->notsent_lowat);
+	printf(",\n \"receiver\": {\"rcvbuf\": %u, \"wscale\": %u, \"rcv_space\": %u, "
+	       "\"rcv_ssthresh\": %u}",
+	       s->result.rcvbuf, s->result.rcv_wscale, s->result.rcv_space, s->result.rcv_ssthresh);
 }
 
-/* Bytes, retransmits and buffers of all connections, and the last of the last bytes. */
+/* Bytes and retransmits of all connections, and the last of the last bytes. */
 static struct stream sum_streams(void)
 {
 	struct stream sum = {0};
@@ -1041,14 +1006,11 @@ static struct stream sum_streams(void)
 		const struct stream *s = &streams[i];
 
 		sum.bytes += s->bytes;
-		sum.messages += s->messages;
 		sum.result.bytes += s->result.bytes;
 		sum.result.damaged += s->result.damaged;
-		sum.result.rcvbuf += s->result.rcvbuf;
 		if (s->result.last_ns > sum.result.last_ns)
 			sum.result.last_ns = s->result.last_ns;
 		sum.info.tcpi_total_retrans += s->info.tcpi_total_retrans;
-		sum.info.tcpi_bytes_retrans += s->info.tcpi_bytes_retrans;
 	}
 	return sum;
 }
@@ -1062,7 +1024,6 @@ static enum exit_code sender(void)
 	double elapsed;
 	bool ok;
 
-	make_pattern(opt.seed);
 	connect_streams(&pings_ms);
 	start_ns = now_ns();
 	for (unsigned int i = 0; i < opt.streams; i++) {
@@ -1076,15 +1037,13 @@ static enum exit_code sender(void)
 	elapsed = sum.result.last_ns > start_ns ? (sum.result.last_ns - start_ns) / 1e9 : 0;
 	ok = sum.result.bytes == sum.bytes && !sum.result.damaged;
 	printf("{\"ok\": %s, \"started_s\": %.6f, \"elapsed_s\": %.6f, \"bytes\": %llu, "
-	       "\"goodput_bps\": %.0f, \"messages\": %llu, \"streams\": %u, \"verified\": %s, \"bytes_damaged\": %llu",
+	       "\"goodput_bps\": %.0f, \"verified\": %s, \"bytes_damaged\": %llu",
 	       ok ? "true" : "false", start_ns / 1e9, elapsed, (unsigned long long)sum.result.bytes,
 	       elapsed > 0 ? (double)sum.result.bytes * 8 / elapsed : 0,
-	       (unsigned long long)sum.messages, (unsigned int)opt.streams,
 	       opt.verify ? "true" : "false", (unsigned long long)sum.result.damaged);
 	print_states(&sum);
 	if (opt.rtt_samples) {
 		print_samples("rtt_ms", &load.rtt_ms);
-		print_samples("cwnd", &load.cwnd);
 		print_samples("unsent_bytes", &load.unsent);
 		print_samples("send_memory_bytes", &load.wmem);
 	}
@@ -1113,6 +1072,7 @@ static void out_of_time(int sig)
 int main(int argc, char **argv)
 {
 	parse_options(argc, argv);
+	make_pattern();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGALRM, out_of_time);
 	if (opt.connect || opt.once)
