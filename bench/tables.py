@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What bench/table shows of each bench: its figures, and the requirements that they have to meet."""
 import dataclasses
+import gzip
 import math
 import re
 import statistics
@@ -50,6 +51,13 @@ def spread(values):
 
 
 # --- rows of results.json ---------------------------------------------------------------------------
+
+
+def read_lines(path):
+    """The lines of a file, perhaps compressed, which are rows as JSON."""
+    opened = gzip.open(path, "rt") if str(path).endswith(".gz") else open(path)
+    with opened as file:
+        return [line for line in file if line.strip()]
 
 
 def seconds_of(row):

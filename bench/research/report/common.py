@@ -2,7 +2,6 @@
 """The measurements, the figures of the papers, and the Markdown that the sections write."""
 import contextlib
 import functools
-import gzip
 import json
 import pathlib
 import re
@@ -20,6 +19,7 @@ pyplot.rcParams.update({"axes.grid": True, "grid.linestyle": ":", "axes.axisbelo
 TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(TOP / "bench"))
 from history import changed_since, is_known, missing_history  # noqa: E402
+from tables import read_lines  # noqa: E402
 
 # What ns-3 3.37 does that the papers' ns-2 did not.
 NS3 = ("MinRto {min_rto}, recovery PRR, limited transmit, InitialCwnd 10 segments, "
@@ -127,12 +127,6 @@ def conditions(lines: pandas.DataFrame, sources: tuple = ALGORITHMS) -> str:
     return aged(text, sources)
 
 
-def read_rows(path: pathlib.Path) -> list[dict]:
-    """Reads what bench/run measured: JSON, one row a line, perhaps compressed."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as file:
-        return [json.loads(line) for line in file if line.strip()]
-
-
 def place(row: dict) -> tuple:
     return row["bench"], row["x"], row["column"]
 
@@ -140,7 +134,7 @@ def place(row: dict) -> tuple:
 def merge_rows(files: list[pathlib.Path]) -> list[dict]:
     """Reads the rows of all files. Valid rows of the last one replace those of the same bench, x
     and column of the others."""
-    *older, newest = map(read_rows, files)
+    *older, newest = ([json.loads(line) for line in read_lines(file)] for file in files)
     newer = {place(row) for row in newest if not row.get("invalid")}
     return [row for rows in older for row in rows if place(row) not in newer] + newest
 

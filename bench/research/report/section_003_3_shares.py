@@ -153,21 +153,6 @@ def missing_shares(shares: pandas.DataFrame) -> str:
     return missing.replace(", ".join(ALGORITHMS), "any")
 
 
-def utilisation_runs(report: Report) -> pandas.DataFrame:
-    """Returns how much of the link bitcp's flows used in every kind of run: engine, queue, mbps,
-    kind, used."""
-    lines = pandas.concat([report.lines(name) for name in ("mix", "fairness", "rtt_ratio")])
-    lines = longest(only(lines, algorithm="bitcp", what="utilisation"))
-    rate = lines.x.where(lines.experiment != "rtt_ratio", lines.conditions.str.split(" ").str[0])
-    frames = [lines.assign(queue=queue_of(lines.conditions).fillna("drop-tail"),
-                           mbps=rate.astype(int), kind=lines.experiment, used=100 * lines.value)]
-    for bench in "friendliness", "fairness", "rtt_ratio":
-        rows = only(kernel_rows(report, bench), algorithm="bitcp")
-        if len(rows):
-            frames.append(rows.assign(engine="kernel", kind=bench, used=100 * rows.carried))
-    return pandas.concat(frame[["engine", "queue", "mbps", "kind", "used"]] for frame in frames)
-
-
 def utilisation_rows(report: Report, shares: pandas.DataFrame) -> list[list[str]]:
     rows = []
     for engine, queue, algorithm in itertools.product(["ns-3", "kernel"], QUEUES.values(),
