@@ -162,7 +162,6 @@ class Bench:
     head: str  # of the first column, which is x
     metrics: object  # a list, or a function of the rows that makes one
     checks: object = ()  # a list of requirements, or a function of what was measured that makes lines
-    table: Callable = None  # the same, in place of a table with a column for each of the rows'
 
 
 def age_of(bench, commits):
@@ -220,11 +219,9 @@ class Measured:
         return median(found[0][0]) if len(found) == 1 else None
 
     def table(self, metric):
-        if self.bench.table:
-            yield from self.bench.table(self)
-            return
         rows = self.rows_of(metric)
         columns = list(dict.fromkeys(row["column"] for row in rows))
+        tried = {(row["x"], row["column"]) for row in rows}
         lengths = unique(seconds_of(row) for row in rows if is_valid(row))
         yield f"| {self.bench.head} | {' | '.join(columns)} | runs | congestion control | commit |"
         yield "|---" * (len(columns) + 4) + "|"
@@ -233,9 +230,9 @@ class Measured:
             texts = []
             for column, cell in cells.items():
                 found = self.by_control(metric, x, column)
-                texts.append(spread([]) if not found else "; ".join(
+                texts.append(spread([]) if (x, column) in tried and not found else "; ".join(
                     spread(values) + (f" with {control}" if len(found) > 1 else "")
-                    for control, (values, _) in found.items()))
+                    for control, (values, _) in found.items()) or "-")
                 if len(found) > 1:
                     texts[-1] = "mixed: " + texts[-1]
                 if len(lengths) > 1 and cell and seconds_of(cell[0]):
@@ -397,58 +394,22 @@ ONE_CONNECTION = [
 OWN = "tcptuned, cubic", "tcptuned"
 
 
-def grid_order(x):
-    buffers, rtt_text, streams = x.split(", ")
-    return (["default", "kernel only", "user and kernel"].index(buffers), float(rtt_text.removesuffix(" ms")),
-            int(streams))
-
-
-GRID_COLUMNS = "none", "kernel", "by hand", *OWN
-
-
-def grid_runs(m, x):
-    return {column: m.values("goodput_mbps", x, column) for column in GRID_COLUMNS}
-
-
-def best_other(runs):
-    """The best column that is not tcptuned's, by its median; None if buffers by hand were not measured."""
-    others = [column for column in GRID_COLUMNS if runs[column] and runs["by hand"] and column not in OWN]
-    return max(others, key=lambda column: median(runs[column]), default=None)
-
-
-def grid_share(runs, column):
-    best = best_other(runs)
-    return quotient(median(runs[column]), best and median(runs[best]))
-
-
-def grid_table(m):
-    yield (f"| buffers, RTT, connections | {' | '.join(GRID_COLUMNS)} | tcptuned, cubic / best other | "
-           "tcptuned / best other | congestion control | commit |")
-    yield "|---" * (len(GRID_COLUMNS) + 5) + "|"
-    for x in sorted(m.xs, key=grid_order):
-        runs = grid_runs(m, x)
-        measured = {row["column"] for row in m.rows if row["x"] == x}
-        cells = [spread(runs[column]) if column in measured else "-" for column in GRID_COLUMNS]
-        shares = [grid_share(runs, column) for column in OWN]
-        cells += ["-" if share is None else f"{rounded(share, 2):g}" for share in shares]
-        of_columns = {column: m.cell(m.metrics["goodput_mbps"], x, column) for column in m.columns}
-        yield f"| {x} | {' | '.join([*cells, m.controls(of_columns), m.commits(of_columns)])} |"
-
-
 def check_grid(m):
     """At least 97 % of the best other column, unless both have three runs, and these overlap."""
     compared, below = 0, []
-    for x in sorted(m.xs, key=grid_order):
-        runs = grid_runs(m, x)
-        best = runs.get(best_other(runs))
-        for column in OWN:
-            own, share = runs[column], grid_share(runs, column)
-            if share is None:
-                continue
+    for x in m.xs:
+        runs = {column: m.values("goodput_mbps", x, column) for column in m.columns}
+        if not runs.get("by hand"):
+            continue
+        others = [column for column in m.columns if runs[column] and column not in OWN]
+        name = max(others, key=lambda column: median(runs[column]))
+        best = runs[name]
+        for column in filter(runs.get, OWN):
+            own, share = runs[column], median(runs[column]) / median(best)
             compared += 1
             overlap = min(len(own), len(best)) >= 3 and min(own) <= max(best) and min(best) <= max(own)
             if share < 0.97 and not overlap:
-                below.append(f"- **below**: {x}, {column}: {rounded(median(own)):.0f} Mbit/s, {best_other(runs)} "
+                below.append(f"- **below**: {x}, {column}: {rounded(median(own)):.0f} Mbit/s, {name} "
                              f"{rounded(median(best)):.0f}, {rounded(100 * share):.0f} %")
     yield need(len(below), "<=", 0, "at least 97 % of the best other column, or within its spread, in all but "
                f"{len(below)} of {compared} comparisons")
@@ -459,7 +420,7 @@ TWO_PAPERS = [
     Bench("grid", "The grid of paper 000: 128 messages of 1 MB over 1 Gbit/s, no loss", "buffers, RTT, connections", [
         goodput("Goodput in Mbit/s; rows: buffers, RTT, connections. Columns and rows as in bench_grid.sh; by hand is "
                 "what none and kernel become once the application sets its buffers."),
-    ], check_grid, grid_table),
+    ], check_grid),
     Bench("buffer_size", "Buffers of an application that sets them: 128 messages of 1 MB over 1 Gbit/s (paper 000, "
           "Figure 5)", "RTT, SO_*BUF, connections", [
         goodput("Goodput in Mbit/s; rows: RTT, what it asks for, connections:"),
