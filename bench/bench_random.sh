@@ -8,7 +8,7 @@
 
 bench_random() {
 	local run cell i run_seconds=${BENCH_SECONDS:-20} first=${BENCH_SEED:-1} variants=(kernel bbr tcptuned)
-	local BENCH_SEED drawn path kind application x
+	local BENCH_SEED drawn path kind application x column
 	host a b c d
 	cubic_by_default a b c d
 	random_join a c 10.98.0
@@ -19,8 +19,8 @@ bench_random() {
 			IFS=$'\t' read -r path kind application x < <(
 				jq -r '[.path, .kind, .application, .x] | @tsv' <<<"$drawn")
 			for i in 0 1 2; do # each is the first one in a third of the cells
-				set -- ${variants[(cell + run + i) % 3]}
-				row random "$x" $1 random_$1
+				column=${variants[(cell + run + i) % 3]}
+				row random "$x" $column random_measure
 			done
 		done
 	done
@@ -37,19 +37,16 @@ random_join() { # HOST NEIGHBOUR NETWORK
 	in_host $1 sysctl -qw net.ipv4.ip_forward=1
 }
 
-random_kernel() {
-	random_measure default
+random_measure() { # of $column
+	case $column in
+	bbr) random_transfer bbr ;;
+	tcptuned | "tcptuned, cubic") with_tcptuned sender,receiver -- random_transfer default ;;
+	"tcptuned, bitcp") with_tcptuned sender,receiver policy.congestion_control=bitcp -- random_transfer default ;;
+	kernel*) random_transfer default ;;
+	esac
 }
 
-random_bbr() {
-	random_measure bbr
-}
-
-random_tcptuned() {
-	with_tcptuned sender,receiver -- random_measure default
-}
-
-random_measure() { # CONTROL
+random_transfer() { # CONTROL
 	local ends=(ours-to ours-from) end
 	link a b --seed "$(run_seed)" $path
 	if [ $kind = shared ]; then
@@ -98,10 +95,5 @@ pauses_measure() {
 	local after_idle=1
 	[ "$column" != "kernel, no restart" ] || after_idle=0
 	in_host a sysctl -qw net.ipv4.tcp_slow_start_after_idle=$after_idle
-	case $column in
-	bbr) random_measure bbr ;;
-	"tcptuned, cubic") with_tcptuned sender,receiver -- random_measure default ;;
-	"tcptuned, bitcp") with_tcptuned sender,receiver policy.congestion_control=bitcp -- random_measure default ;;
-	*) random_measure default ;;
-	esac
+	random_measure
 }
