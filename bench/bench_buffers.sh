@@ -66,100 +66,51 @@ unsent_rows() { # MESSAGES OPTION...
 
 # Slow links (Dynamic Right-Sizing, Figures 5 to 7): a Reno sender, and a receiver with a static
 # window of 64 KB, with the kernel's autotuning, and with tcptuned. The paper says 56 kbit/s
-# and no more of its link; here the queue holds ten packets. Such links cost the host next to
-# nothing: the four of one run are measured at once, each between two hosts of its own, and
-# what disturbs one of them disturbs all. Those that were late are measured again, up to twice.
+# and no more of its link; here the queue holds ten packets.
 #
 # receive_window_max: a window is advertised in units of its scale, and only an ACK of more bytes than a
 # unit can reduce it. With a maximum of 16 MB the unit is 1 KB, as the kernel's own is here; with 256 MB
 # it would be 4 KB, which only an ACK after a filled hole covers.
 bench_slow_link_1500k() {
-	local rtt_ms run hosts=0 run_seconds=${BENCH_SECONDS:-40}
+	local rtt_ms run learn=10 run_seconds=${BENCH_SECONDS:-40}
+	host a b
 	for rtt_ms in ${BENCH_RTTS:-50 100}; do
+		path="--rate 1.5mbit --delay $(half "$rtt_ms")ms --queue 10p"
 		for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-			# not the same to the millisecond each time
-			slow_rows "1.5 Mbit/s, $rtt_ms ms" $((run_seconds + run)) 10 \
-				--rate 1.5mbit --delay "$(half "$rtt_ms")ms"
+			slow_rows "1.5 Mbit/s, $rtt_ms ms"
 		done
 	done
 }
 
 # Three minutes are a few hundred segments.
 bench_slow_link_56k() {
-	local run hosts=0 run_seconds=180
+	local run learn=30 run_seconds=180
+	host a b
+	path="--rate 56kbit --delay 50ms --queue 10p"
 	for ((run = 0; run < ${BENCH_RUNS:-5}; run++)); do
-		slow_rows "56 kbit/s, 100 ms" $((run_seconds + run)) 30 --rate 56kbit --delay 50ms
+		slow_rows "56 kbit/s, 100 ms"
 	done
 }
 
-slow_rows() { # X SECONDS SECONDS_TO_LEARN LINKEM OPTION...
-	local x=$1 seconds=$2 learn=$3 try columns=("static 64 KB" kernel
-		"tcptuned at the receiver" "tcptuned, known path")
-	shift 3
-	slow_columns
-	for try in 1 2 3; do
-		[ ${#columns[@]} != 0 ] || return 0
-		measure slow_flows "$@" --queue 10p
-		slow_add_rows
-	done
-}
-
-# $columns: those that are not there already.
-slow_columns() {
-	local column missing=()
-	for column in "${columns[@]}"; do
-		measured slow_link "$x" "$column" || missing+=("$column")
-	done
-	columns=("${missing[@]}")
-}
-
-# $columns keeps those that are to be measured again.
-slow_add_rows() {
-	local column i=0 dir late=() tries
-	for column in "${columns[@]}"; do
-		dir=$TEST_DIR/slow-$((i++)) tries=$try
-		if ! jq -e '.invalid_reasons == []' "$dir"/link-*.json >/dev/null; then
-			note "run $try of slow_link $x, $column: not valid"
-			[ $try = 3 ] || { late+=("$column"); continue; }
-			tries=
-		fi
-		TEST_DIR=$dir rows add slow_link "$x" "$column" "$(basename "$dir"/link-*.json)" $tries
-	done
-	columns=("${late[@]}")
-}
-
-slow_flows() { # LINKEM OPTION...
-	local path=$* i pids=()
-	rm -rf "$TEST_DIR"/slow-* "$TEST_DIR/state"
-	tcptuned_start --set=policy.receive_window_max="${BENCH_WINDOW_MAX:-16M}"
-	for i in "${!columns[@]}"; do
-		mkdir "$TEST_DIR/slow-$i"
-		host "a$hosts" "b$hosts"
-		TEST_DIR=$TEST_DIR/slow-$i slow_flow "a$hosts" "b$hosts" "${columns[i]}" &
-		pids+=($!)
-		hosts=$((hosts + 1))
-	done
-	for i in "${pids[@]}"; do
-		wait "$i"
-	done
-	tcptuned_stop
-}
-
-slow_flow() { # A B COLUMN
-	local a=$1 b=$2 RECEIVER_PREFIX
-	[[ $3 != tcptuned* ]] || RECEIVER_PREFIX=in_group
-	case $3 in
+slow_rows() { # X
+	local x=$1 window=policy.receive_window_max=${BENCH_WINDOW_MAX:-16M}
+	# not the same to the millisecond each time
+	set -- --congestion reno --bytes 16KiB --stall 60 --duration $((run_seconds + run))
 	# SO_RCVBUF is doubled, and half of that is window
-	static*) set -- --congestion reno --rcvbuf 64K ;;
-	*known*)
-		set -- --congestion reno
-		link "$a" "$b" --seed "$(run_seed)" $path
-		transfer "$a" "$b" "$@" --bytes 16KiB --stall 60 --duration "$learn" >/dev/null
-		lib_end_links || :
-		;;
-	*) set -- --congestion reno ;;
-	esac
-	link "$a" "$b" --seed "$(run_seed)" $path
-	transfer "$a" "$b" "$@" --bytes 16KiB --stall 60 --duration "$seconds" --rtt-samples >/dev/null
-	lib_end_links || :
+	row slow_link "$x" "static 64 KB" untuned --rcvbuf 64K "$@"
+	row slow_link "$x" kernel untuned "$@"
+	row slow_link "$x" "tcptuned at the receiver" tuned_receiver $window -- "$@"
+	row slow_link "$x" "tcptuned, known path" slow_known_path "$@"
+}
+
+# The second connection to a host whose path the first one has taught in $learn seconds.
+slow_known_path() { # MESSAGES OPTION...
+	rm -rf "$TEST_DIR/state"
+	with_tcptuned receiver paths.remember=yes $window -- slow_again "$@"
+}
+
+slow_again() { # MESSAGES OPTION...
+	untuned "$@" --duration $learn
+	link_end a b || : # it has only taught
+	untuned "$@"
 }
