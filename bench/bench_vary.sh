@@ -306,19 +306,7 @@ vary_peace() { # X
 # bitcp from the handshake on next to another kind that is not tuned, in either order, and two of that
 # kind, all with buffers of up to 64 MB. The second half of the time counts.
 bench_peace_bitcp() {
-	local keys=policy.congestion_control=bitcp
-	vary_peace_bitcp bitcp tuned:default
-}
-
-# The same without tcptuned: bpftool registers bitcp, and the application chooses it.
-bench_peace_bitcp_alone() {
-	register bitcp
-	vary_peace_bitcp "bitcp alone" untuned:bitcp
-	unregister
-}
-
-vary_peace_bitcp() { # NAME tuned|untuned:CONTROL
-	local run run_seconds count_after queue kind x ours other
+	local run run_seconds count_after queue kind x ours other keys=policy.congestion_control=bitcp
 	vary_hosts
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
 	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 67108864"
@@ -328,9 +316,9 @@ vary_peace_bitcp() { # NAME tuned|untuned:CONTROL
 		for queue in ${BENCH_QUEUE:-0.5bdp 1bdp 4bdp}; do
 			x="1000 Mbit/s, 100 ms, $queue" path="--rate 1gbit --delay 50ms --queue $queue"
 			for kind in ${BENCH_CONTROLS:-cubic bbr}; do
-				ours=$2:$run_seconds other=untuned:$kind:$run_seconds
-				vary_pair peace_bitcp "$x" 100 "$1, $kind" $ours $other
-				vary_pair peace_bitcp "$x" 100 "$kind, $1" $other $ours
+				ours=tuned:default:$run_seconds other=untuned:$kind:$run_seconds
+				vary_pair peace_bitcp "$x" 100 "bitcp, $kind" $ours $other
+				vary_pair peace_bitcp "$x" 100 "$kind, bitcp" $other $ours
 				vary_pair peace_bitcp "$x" 100 "$kind, $kind" $other $other
 			done
 		done
