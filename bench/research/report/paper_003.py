@@ -82,8 +82,6 @@ def kernel_rows(report: Report, bench: str) -> pandas.DataFrame:
     cell = rows.x.astype(str).str.extract(form)
     rows = rows.assign(algorithm=rows.column, mbps=pandas.to_numeric(cell.mbps),
                        queue=cell["queue"], rtt_ratio=pandas.to_numeric(cell.rtt_ratio))
-    if rows.empty:
-        return rows.assign(longest=True)
     most = rows.groupby(["x", "column"]).seconds.transform("max")
     return rows.assign(longest=rows.seconds == most)
 

@@ -13,8 +13,6 @@ UNITS = {"K": 2**10, "M": 2**20}
 def read_sizes(report: Report) -> pandas.DataFrame:
     """Returns the runs with their rtt, size, bytes, streams and mbps."""
     rows = report.rows("buffer_size")
-    if rows.empty:
-        return rows
     parts = rows.x.str.extract(r"(?P<rtt>.*), (?P<size>([0-9]+)([KM]).*), (?P<streams>[0-9]+)$")
     return rows.assign(rtt=parts.rtt, size=parts["size"], streams=parts.streams.astype(int),
                        bytes=parts[2].astype(int) * parts[3].map(UNITS),
@@ -132,21 +130,18 @@ def write_missing(report: Report, runs: pandas.DataFrame, rtt: str) -> None:
 def write(report: Report) -> None:
     report.write("## Paper 000: the size of buffers, Figure 5")
     runs = read_sizes(report)
-    if runs.empty or not runs.valid.any():
-        report.not_measured(["any of it"], "BENCH_GRID=full bench/run buffer_size")
-    else:
-        report.write("""
+    report.write("""
 What an application gets for a requested buffer size, with maxima of 64 MB: if the request is
 honoured (*by hand*), and with tcptuned, which takes it as a hint.""")
-        rtts = sorted(runs.rtt[runs.valid].unique(), key=lambda rtt: float(rtt.split()[0]))
-        for rtt in rtts:
-            draw(report, runs[runs.rtt == rtt], rtt)
-            write_table(report, runs[runs.rtt == rtt])
-            write_best(report, runs[runs.rtt == rtt])
-        report.write(report.row_conditions("buffer_size", SHIPPED + TUNING))
-        report.write(comparison(runs))
-        for rtt in rtts:
-            write_missing(report, runs[runs.rtt == rtt], rtt)
+    rtts = sorted(runs.rtt[runs.valid].unique(), key=lambda rtt: float(rtt.split()[0]))
+    for rtt in rtts:
+        draw(report, runs[runs.rtt == rtt], rtt)
+        write_table(report, runs[runs.rtt == rtt])
+        write_best(report, runs[runs.rtt == rtt])
+    report.write(report.row_conditions("buffer_size", SHIPPED + TUNING))
+    report.write(comparison(runs))
+    for rtt in rtts:
+        write_missing(report, runs[runs.rtt == rtt], rtt)
 
     report.write("## Paper 000: Table 1, with tcptuned")
     paper = report.paper("000")

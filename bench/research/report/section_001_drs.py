@@ -17,8 +17,6 @@ def read_runs(report: Report, bench: str) -> pandas.DataFrame:
     """Returns the valid runs of a bench of which there are points in time, with those as a data
     frame, and their largest flight and window in bytes."""
     rows = report.rows(bench)
-    if "flow_points" not in rows:
-        return pandas.DataFrame()
     rows = rows[rows.valid & rows.flow_points.str.len().gt(0)]
     points = [pandas.DataFrame(points).iloc[:, [0, 1, 2, 4]].set_axis(
         ["s", "flight", "window", "read"], axis=1) for points in rows.flow_points]
@@ -138,9 +136,6 @@ def write_table(report: Report, runs: pandas.DataFrame) -> None:
 def write(report: Report) -> None:
     report.write("## Paper 001 (Dynamic Right-Sizing): 64 MB at 100 ms, Figures 2 to 4")
     runs = read_runs(report, "drs")
-    if runs.empty:
-        report.not_measured(["any of it"], "bench/run drs")
-        return
     static = runs[runs.column == "static, reno"]
     shorter = ""
     if (static.bytes < 64 * MB).any():

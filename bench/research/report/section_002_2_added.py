@@ -83,9 +83,6 @@ def add_background(report: Report, summary: pandas.DataFrame, wide: pandas.DataF
     report.write(f"### {background} clients with Reno in the background, Figures {figures[50]} "
                  f"(queue of 50) and {figures[1500]} (1500)")
     command = f"bench/research/sim/run short '^added.*{background} Reno clients'"
-    if background not in wide.index:
-        report.not_measured(["any of it"], command)
-        return
     gateways = [gateway for queue in GATEWAYS.values() for gateway in queue]
     present = wide.loc[background]
     counts = sorted(set(present.index.get_level_values("clients")))
@@ -142,9 +139,6 @@ With {half} (section 3.2.1) only half of the link is in use; why ours differ is 
 def write_added(report: Report) -> None:
     """Figures 5 to 12 in ns-3."""
     report.write("## Paper 002: clients added to Reno's, Figures 5 to 12")
-    if report.lines("added").empty:
-        report.not_measured(["all of them"], "bench/research/sim/run short '^added'")
-        return
     summary = summarize(report.lines("added"))
     parts = summary.series.str.extract("(?P<algorithm>.*); (?P<background>.*) Reno clients; "
                                        "(?P<gateway>.*)")
@@ -206,9 +200,6 @@ def write_model(report: Report, summary: pandas.DataFrame, heavy: int) -> None:
     report.write("## Paper 002: the stochastic model of Reno, section 4 and Figure 13")
     lines = report.lines("clients")
     lines = lines[lines.engine == "stochastic"]
-    if lines.empty:
-        report.not_measured(["it"], "bench/research/sim/run short 'stochastic'")
-        return
     report.write("""\
 This compares a numerical solution of equations (1) to (4) (`bench/research/sim/stochastic.cc`) with
 Reno in ns-3. In each round trip every client sends what its window allows. Windows grow as long as
@@ -262,9 +253,6 @@ def write_kernel(report: Report, summary: pandas.DataFrame, heavy: int) -> None:
     """Some points of Figures 2 to 4 on the kernel."""
     report.write("## Paper 002: clients of one gateway on the kernel")
     rows = report.rows("clients")
-    if not rows.valid.any():
-        report.not_measured(["any of it"], "bench/run clients")
-        return
     report.write("""\
 The same clients, gateway and bottleneck, with connections of this kernel over the emulated link and
 the headers as struct_ops (`bench_clients.sh`). The c.o.v. is that of the segments that leave the

@@ -193,8 +193,6 @@ Each with its ratio to the paper's equation.
 
 def write_remarks(report: Report, lines: pandas.DataFrame) -> None:
     bitcp, hstcp, stcp = (windows(lines, "model", name) for name in ("bitcp", "hstcp", "stcp"))
-    if absent(["1e-2", "1e-5"], bitcp):
-        return
     paper = paper_values(report, "Section VI-B")
     larger = [100 * (equations.search_fixed_point(p) / equations.bitcp_1_5(p) - 1)
               for p in (3e-3, 1e-3, 3e-4)]
@@ -221,8 +219,6 @@ equations and the model have none.
 
 def write_own_of_ns3(report: Report, lines: pandas.DataFrame) -> None:
     """Compares with ns-3's own implementations."""
-    if not lines.algorithm.str.startswith("ns3-").any():
-        return
     names = {"bitcp": "bitcp", "ns3-bic": "ns-3's bic", "hstcp": "hstcp",
              "ns3-highspeed": "highspeed", "stcp": "stcp", "ns3-scalable": "scalable",
              "tt_reno": "reno", "ns3-reno": "ns-3's reno"}
@@ -244,8 +240,6 @@ acknowledged, the original (Kelly's) and ours for 100.
 def write_readings(report: Report) -> None:
     """Shows which reading of the paper its equations describe."""
     lines = report.lines("reading")
-    if lines.empty:
-        return
     window = lines.pivot(index="x", columns="algorithm", values="value")
     window = window.sort_index(key=lambda x: x.astype(float), ascending=False)
     wanted = window.index.map(lambda p: equations.bitcp(float(p)))
@@ -344,9 +338,6 @@ p = 1e-4, and S_min at high ones.
     parameters_picture(report, "parameters_s_min.png", "7", "min", by_s_min)
     parameters_table(report, by_s_min)
     command = "bench/research/sim/run full '^parameters'"
-    if lines.empty:
-        report.not_measured(["other parameters than the paper's choice"], command)
-        return
     report.write(re.sub("every; .*; seed", "seed", report.conditions(lines)))
     missing = [f"{s_max} and {s_min} at {', '.join(absent(MODEL_RATES, found))}"
                for (s_max, s_min), found in points.items() if absent(MODEL_RATES, found)]
@@ -358,8 +349,6 @@ p = 1e-4, and S_min at high ones.
 def write(report: Report) -> None:
     lines = report.lines("response")
     lines = lines[lines.conditions.str.startswith("every; ")]
-    if lines.empty:
-        return
     # Of the runs of a point the one with the most losses counts.
     lines = longest(lines)
     write_responses(report, lines)

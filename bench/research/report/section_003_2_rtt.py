@@ -228,8 +228,6 @@ each way. {FIRST_SLOW_START}
 def write_kernel(report: Report, table: str, mbps: int) -> None:
     everything = kernel_ratios(report, mbps)
     ratios = only(everything, longest=True)
-    if ratios.empty:
-        return
     paper = paper_values(report, table)
     report.write(f"""
 ## Paper 003: RTT fairness at {mbps} Mbit/s on the kernel, {table}

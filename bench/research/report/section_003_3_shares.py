@@ -47,8 +47,6 @@ def queue_of(conditions: pandas.Series) -> pandas.Series:
 def simulated_shares(lines: pandas.DataFrame) -> pandas.DataFrame:
     """Returns the shares in ns-3. What the link carried is divided as what was received."""
     runs = runs_of(lines)
-    if runs.empty:
-        return pandas.DataFrame(columns=COLUMNS)
     fast, tcp = runs.mbps_1 + runs.mbps_2, runs.mbps_3 + runs.mbps_4
     carried = 100 * runs.utilisation
     share = carried / (fast + tcp + runs.background_mbps)
@@ -60,8 +58,6 @@ def simulated_shares(lines: pandas.DataFrame) -> pandas.DataFrame:
 
 def kernel_shares(rows: pandas.DataFrame) -> pandas.DataFrame:
     rows = rows[rows.algorithm.isin(ALGORITHMS)]
-    if rows.empty:
-        return pandas.DataFrame(columns=COLUMNS)
     received = 100 * rows.goodput_bps / 1e6 / rows.mbps * 1500 / rows["sender.mss"]
     fast = rows.flows.map(lambda flows: (flows[0]["mbps"] + flows[1]["mbps"])
                           / sum(flow["mbps"] for flow in flows)) * received
@@ -181,8 +177,6 @@ def red_thresholds(mbps: int) -> str:
 def red_queue(report: Report, queue: str) -> str:
     """Says how long RED's queue was on the kernel."""
     rows = only(kernel_rows(report, "friendliness"), queue=queue)
-    if rows.empty or rows["link.queue_mean_ms"].isna().all():
-        return ""
     held = [number(round(rows["link.queue_mean_ms"].agg(f), 1)) for f in ("min", "max")]
     return (f" On the kernel the queue of {queue} held {' to '.join(dict.fromkeys(held))} ms on "
             "average, over the whole of a run, of the 40 that there are.")
@@ -192,8 +186,6 @@ def thresholds_matter(shares: pandas.DataFrame) -> str:
     """Says how much more of the link is used with the longer queue, where both were measured."""
     of = shares.groupby(["engine", "mbps", "algorithm", "queue"]).carried.mean().unstack()
     both = of.reindex(columns=["RED", "RED-1500"]).dropna()
-    if both.empty:
-        return ""
     each = "; ".join(f"{engine} at {mbps} Mbit/s, {algorithm}: {red:.1f} % of the link instead of "
                      f"{red_1500:.1f}"
                      for (engine, mbps, algorithm), (red, red_1500) in both.iterrows())
@@ -241,10 +233,6 @@ formula means it.{red_queue(report, 'RED')}{red_queue(report, 'RED-1500')}
 
 
 def write_simulated(report: Report, mix, shares: pandas.DataFrame) -> None:
-    if mix.empty:
-        report.write("## Paper 003: TCP friendliness in ns-3, Figure 9")
-        report.not_measured(["any of it"], "bench/research/sim/run full '^mix'")
-        return
     shares = only(shares, engine="ns-3", queue="drop-tail")
     report.write("""
 ## Paper 003: TCP friendliness, Figure 9
@@ -270,13 +258,8 @@ each with a window of at most 64 packets, and on-off sources send a tenth of the
 
 
 def write_kernel(report: Report, rows: pandas.DataFrame, shares: pandas.DataFrame) -> None:
-    title = "## Paper 003: TCP friendliness on the kernel, Figure 9"
-    if rows.empty:
-        report.write(title)
-        report.not_measured(["any of it"], "BENCH_MBPS='20 100 500 2500' bench/run friendliness")
-        return
-    report.write(f"""
-{title}
+    report.write("""
+## Paper 003: TCP friendliness on the kernel, Figure 9
 
 Two connections of a kind and two of Reno with round-trip times of 38, 42, 36 and 44 ms over the
 emulated link, a queue of 40 ms: shares of the bottleneck in per cent of its rate, headers included.
@@ -302,7 +285,6 @@ def write(report: Report) -> None:
     mix = longest(report.lines("mix"))
     rows = only(kernel_rows(report, "friendliness"), longest=True)
     shares = pandas.concat([simulated_shares(mix), kernel_shares(rows)], ignore_index=True)
-    if len(shares):
-        write_utilisation(report, mix, rows, shares)
+    write_utilisation(report, mix, rows, shares)
     write_simulated(report, mix, shares)
     write_kernel(report, rows, shares)

@@ -262,16 +262,11 @@ def synchronised_picture(report: Report, mbps: int, shares: dict[str, pandas.Ser
 def write_synchronised(report: Report) -> None:
     lines, mbps = at_highest_rate(report, "synchronised", "hstcp")
     report.write("## Paper 003: synchronised losses, Figure 2")
-    if lines.empty:
-        report.not_measured(["it"], "bench/research/sim/run short '^synchronised'")
-        return
     runs = runs_of(lines)
     shares, rows, above = {}, [], {True: [], False: []}
     for queue, paper in synchronised_paper(report).items():
         word, _, _, flows = SYNCHRONISED[queue]
         of = runs[runs.conditions.str.startswith(f"{word} ")]
-        if of.empty:
-            continue
         shares[queue] = of[[f"synchronised_{count}" for count in range(1, 21)]].fillna(0).mean()
         share = shares[queue][f"synchronised_{flows}"]
         seconds = of.loss_seconds.sum() if "loss_seconds" in of else 0
@@ -314,9 +309,6 @@ def trace_of(lines: pandas.DataFrame, flow: int) -> pandas.DataFrame:
 def write_modes(report: Report) -> None:
     lines, mbps = at_highest_rate(report, "modes", "bitcp")
     report.write("## Paper 003: the operating modes, Figure 5")
-    if lines.empty:
-        report.not_measured(["it"], "bench/research/sim/run short '^modes'")
-        return
     report.write(f"""
 A sample run, as in the paper, which says nothing of its conditions and prints no values: two BI-TCP
 flows over one bottleneck of {mbps} Mbit/s; the second begins later. The mode is what `bitcp_mode()`

@@ -111,8 +111,6 @@ def peers_picture(report: Report, lines: pandas.DataFrame, every: int) -> None:
     traces = only(lines, what="trace").set_index("algorithm").text
     drawn = {title: [name for name in names if name in traces] for title, names in panes.items()}
     drawn = {title: names for title, names in drawn.items() if len(names) > 1}
-    if not drawn:
-        return
     with report.picture("peers.png",
                         f"Congestion window, one loss every {every} packets, 100 ms", "Windows",
                         size=(1000, 760 if len(drawn) > 2 else 420), squeeze=False,
@@ -201,9 +199,5 @@ goodput of what the link can carry.
 
 
 def write(report: Report) -> None:
-    lines = report.lines("peer_response")
-    if len(lines):
-        write_responses(report, lines)
-    lines = report.lines("peer_queue")
-    if len(lines):
-        write_queue(report, lines)
+    write_responses(report, report.lines("peer_response"))
+    write_queue(report, report.lines("peer_queue"))

@@ -94,8 +94,6 @@ def add_summary(report: Report) -> None:
     rows, keep = [], {method: [] for method in JUDGED}
     for scenario in "1234567":
         found = [rows.parallel_mbps for cell, rows in cells(report) if cell[0] == scenario]
-        if not found:
-            continue
         medians, kept, judged = [], 0, 0
         for method in METHODS:
             of_cells = [errors(rates, method) for rates in found]
@@ -187,9 +185,6 @@ def add_picture(report: Report) -> None:
             cell = (scenario, "droptail", others)
             panel.set(title=f"Figure {name}: scenario {scenario}, {others} others", xlim=(0, 31),
                       xlabel="parallel connections", ylabel="Mbit/s")
-            if cell not in simulated(report).index.droplevel("n"):
-                panel.text(0.5, 0.5, "not simulated", transform=panel.transAxes, ha="center")
-                continue
             rows = simulated(report).loc[cell]
             rows = rows[rows.index > 0]
             panel.plot(rows.index, rows.cross_mbps, "s", color="#999999", label="the others")
@@ -307,9 +302,6 @@ def missing(report: Report) -> list[str]:
 def add_kernel(report: Report) -> None:
     """Adds the table of the same scenarios by the kernel: the median errors of predictions."""
     runs = report.rows("paper_streams").query("valid")
-    if runs.empty:
-        report.not_measured(["scenarios 1, 2, 3 and 6 by the kernel"], "bench/run paper_streams")
-        return
     parts = runs.x.str.extract(r"scenario (?P<scenario>\d), (?P<control>\w+),")
     runs = runs.join(parts).assign(n=runs.column.str.split().str[-1].astype(int))
     found = []
@@ -331,9 +323,6 @@ first 20 s of the connections, so that slow start is a large part of them.""")
 
 def write(report: Report) -> None:
     report.write("## Paper 004 (parallel connections): throughput, Figures 2 to 8")
-    if report.lines("parallel").empty:
-        report.not_measured(["any of it"], COMMAND)
-        return
     report.write("""\
 n Reno connections that begin together and m others share a bottleneck with a queue of 25 packets,
 in the six scenarios of Figure 2: 1.5 Mbit/s and an RTT of 58 ms (1), 100 Mbit/s and 58 ms (2) and
