@@ -92,14 +92,11 @@ with_tcptuned() {
 
 # SIDES [KEY=VALUE...] -- [MESSAGES OPTION...]
 tuned_sides() {
-	local sides=$1 keys=()
-	shift
-	while [ "$1" != -- ]; do
-		keys+=("$1")
-		shift
+	local i=1
+	while [ "${!i}" != -- ]; do
+		i=$((i + 1))
 	done
-	shift
-	with_tcptuned "$sides" "${keys[@]}" -- untuned "$@"
+	with_tcptuned "${@:1:i}" untuned "${@:i + 1}"
 }
 
 tuned() {

@@ -206,12 +206,10 @@ carry, background included. Means, least and most of the runs in parentheses.
     for mbps in sorted(shares.mbps.unique()):
         header += [f"{mbps} Mbit/s: ours", "ratio"]
     report.table(header, utilisation_rows(report, shares))
-    if len(mix):
-        text = report.conditions(mix).replace("Conditions:", "Conditions in ns-3:", 1)
-        report.write("\n".join(filter(None, [text, report.given_up(mix), FIRST_SLOW_START])))
-    if len(rows):
-        text = kernel_conditions(report, "friendliness", rows)
-        report.write(text.replace("Conditions:", "On the kernel:", 1))
+    text = report.conditions(mix).replace("Conditions:", "Conditions in ns-3:", 1)
+    report.write("\n".join(filter(None, [text, report.given_up(mix), FIRST_SLOW_START])))
+    text = kernel_conditions(report, "friendliness", rows)
+    report.write(text.replace("Conditions:", "On the kernel:", 1))
     for engine, name, queue, command in (
             ("ns-3", "in ns-3", "drop-tail", "bench/research/sim/run full '^mix.*droptail'"),
             ("ns-3", "in ns-3", "RED", "bench/research/sim/run full '^mix.*red'"),
@@ -246,14 +244,12 @@ of them is in the second table.
     of = mix[queue_of(mix.conditions) == "drop-tail"]
     write_shares(report, shares, report.conditions(of))
     slow = only(shares, mbps=20).background
-    small = ""
-    if len(slow):
-        small = (f" At 20 Mbit/s that background is {span(slow, '.0f')} % of the link, and windows "
-                 "are as small as the paper says that they are there, below STCP's low window.")
     report.write(f"""
 The paper does not give the round-trip times of this experiment, nor how long its small connections
 last: here 25 of them begin and end at random within the run, seven of them at a time on average,
-each with a window of at most 64 packets, and on-off sources send a tenth of the rate.{small}
+each with a window of at most 64 packets, and on-off sources send a tenth of the rate. At 20 Mbit/s
+that background is {span(slow, '.0f')} % of the link, and windows are as small as the paper says
+that they are there, below STCP's low window.
 """)
 
 
@@ -271,11 +267,9 @@ says that RED gives approximately the same; what its text says of them is in the
                                  ("RED", "adaptive RED", "shares_kernel_red.png")):
         report.write(f"### On the kernel, {name}")
         of = only(shares, engine="kernel", queue=queue)
-        if len(of):
-            title = f"Two high-speed connections and two of Reno on the kernel, {queue}"
-            shares_picture(report, picture, title, "Figure 9, on the kernel", of)
-            write_shares(report, of, kernel_conditions(report, "friendliness",
-                                                       only(rows, queue=queue)))
+        title = f"Two high-speed connections and two of Reno on the kernel, {queue}"
+        shares_picture(report, picture, title, "Figure 9, on the kernel", of)
+        write_shares(report, of, kernel_conditions(report, "friendliness", only(rows, queue=queue)))
         report.not_measured([missing_shares(of)] if missing_shares(of) else [],
                             f"BENCH_MBPS='20 100 500 2500' BENCH_QUEUES={queue} "
                             "bench/run friendliness")

@@ -116,8 +116,7 @@ def fairness_picture(report: Report, name: str, flows: str, mbps: int, queue: st
     with report.picture(name, title, caption, size=(1100, 560)) as (_, axes):
         for algorithm in ALGORITHMS:
             means = only(points, algorithm=algorithm).groupby("scale").value.mean()
-            if len(means):
-                axes.plot(means.index, means, label=algorithm, **style(algorithm))
+            axes.plot(means.index, means, label=algorithm, **style(algorithm))
         one = "1"
         if queue == "drop-tail":
             axes.axhline(0.8, linestyle="--", color=style("stcp")["color"],
@@ -221,20 +220,17 @@ def at_highest_rate(report: Report, experiment: str, algorithm: str) -> tuple:
 
 def synchronised_row(paper: float, queue: str, share: float, seconds: float) -> list[str]:
     """Returns a row of the table. The interval is the one of Wilson (95 %), as if the seconds with
-    a loss event did not depend on each other. seconds: how many these are, 0 if they were not
-    counted."""
-    within = ""
-    if seconds:
-        z = 1.96
-        width = 1 + z * z / seconds
-        middle = (share + z * z / 2 / seconds) / width
-        variance = share * (1 - share) / seconds + z * z / 4 / seconds / seconds
-        half = z / width * math.sqrt(variance)
-        within = f"{100 * (middle - half):.0f} to {100 * (middle + half):.0f} %"
-        if middle - half <= paper <= middle + half:
-            within += ", which includes the paper's"
+    a loss event did not depend on each other. seconds: how many these are."""
+    z = 1.96
+    width = 1 + z * z / seconds
+    middle = (share + z * z / 2 / seconds) / width
+    variance = share * (1 - share) / seconds + z * z / 4 / seconds / seconds
+    half = z / width * math.sqrt(variance)
+    within = f"{100 * (middle - half):.0f} to {100 * (middle + half):.0f} %"
+    if middle - half <= paper <= middle + half:
+        within += ", which includes the paper's"
     return [queue, f"{SYNCHRONISED[queue][3]} of 20", f"{100 * paper:.0f} %",
-            f"{100 * share:.0f} %", f"{share / paper:.2f}", number(seconds) if seconds else "",
+            f"{100 * share:.0f} %", f"{share / paper:.2f}", number(seconds),
             within]
 
 
@@ -249,9 +245,7 @@ def synchronised_picture(report: Report, mbps: int, shares: dict[str, pandas.Ser
     with report.picture("synchronised.png", title, "Figure 2") as (_, axes):
         for queue, paper in synchronised_paper(report).items():
             _, colour, marker, flows = SYNCHRONISED[queue]
-            if queue in shares:
-                axes.plot(range(1, 21), 100 * shares[queue], color=colour, marker=marker,
-                          label=queue)
+            axes.plot(range(1, 21), 100 * shares[queue], color=colour, marker=marker, label=queue)
             axes.plot(flows, 100 * paper, "x", color=colour, markersize=12, markeredgewidth=3,
                       label=f"{queue}, the paper's text")
         axes.set(xlabel="flows with a loss event in the same second, at least", xlim=(1, 20),
@@ -269,8 +263,7 @@ def write_synchronised(report: Report) -> None:
         of = runs[runs.conditions.str.startswith(f"{word} ")]
         shares[queue] = of[[f"synchronised_{count}" for count in range(1, 21)]].fillna(0).mean()
         share = shares[queue][f"synchronised_{flows}"]
-        seconds = of.loss_seconds.sum() if "loss_seconds" in of else 0
-        rows.append(synchronised_row(paper, queue, share, seconds))
+        rows.append(synchronised_row(paper, queue, share, of.loss_seconds.sum()))
         above[share > paper].append(queue)
     report.write(f"""
 Twenty HSTCP flows with round-trip times of 40 to 150 ms over {mbps} Mbit/s (the paper's:
