@@ -13,8 +13,8 @@ compete_controls=${BENCH_CONTROLS:-bitcp aimd hstcp stcp cubic reno}
 # 20 ms of each round trip are the bottleneck's own, the rest the sender's access link, whose
 # rate is ten times as high, at most 10 Gbit/s. Its queue holds 40 ms; QUEUE: drop-tail;
 # RED, adaptive, with the automatic thresholds of the papers' ns-2, which are for packets of 500
-# bytes; RED-1500, with the same for packets of the size that there are. A tenth of the rate each way is background: ten connections that send a message every
-# 200 ms.
+# bytes; RED-1500, with the same for packets of the size that there are. A tenth of the rate each way
+# is background: ten connections that send a message every 200 ms.
 # The second half of the time counts, also for how late the emulator may be: where a first slow
 # start loses thousands of segments at 2.5 Gbit/s, two cores are not enough for what that takes.
 compete() {

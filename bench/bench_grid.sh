@@ -31,7 +31,6 @@
 # BENCH_GRID=short (if not given): 0.5, 50 and 100 ms, 1 and 8 connections, two runs; without
 # tuning a connection sends 8 messages at most, for its rate is the same all the time, and
 # larger maxima, which change nothing for it, are left out. full: all of it, five runs.
-# BENCH_RTTS, BENCH_STREAMS, BENCH_RUNS, BENCH_SIZES: others than the profile's.
 
 . "$TEST_TOP/bench/lib.sh"
 

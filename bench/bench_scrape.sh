@@ -3,8 +3,7 @@
 # A hundred thousand open connections, both ends of each on this host, which makes two hundred
 # thousand sockets: how long a scrape takes (all added up; none of them is in the daemon's own
 # network namespace), and what map memory each takes. Then a scrape a second and traffic at once,
-# and each of them alone: a stream of up to 1 Gbit/s. BENCH_CONNECTIONS is how many connections
-# (100000), BENCH_TRAFFIC how many seconds of the stream (10).
+# and each of them alone: a stream of up to 1 Gbit/s.
 
 . "$TEST_TOP/bench/lib.sh"
 
