@@ -38,7 +38,7 @@ static __always_inline void clamp_window(struct bpf_sock_ops *ctx, struct tcptun
 	value = limit ? limit : sk_window_from_space(tp, tp->inet_conn.icsk_inet.sk.sk_rcvbuf);
 	if (value < (int)min)
 		value = min;
-	if (limit && flow->rcv_clamp && !differs(tp->window_clamp, value))
+	if (limit && flow->rcv_clamp && !rightsize_differs(tp->window_clamp, value))
 		return;
 	flow->rcv_clamp = limit ? value : 0;
 	flow->flags |= TCPTUNED_F_RCV_TUNED;

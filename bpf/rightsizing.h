@@ -16,14 +16,6 @@
 /* A receiver measures silences and RTTs in milliseconds, as its timestamps tick. */
 #define ACK_TICK_US 1000u
 
-/* True if @b differs from @a by more than a sixteenth. */
-static __always_inline bool differs(__u32 a, __u32 b)
-{
-	__u32 gap = b > a ? b - a : a - b;
-
-	return gap > a / 16;
-}
-
 /* UTC, us, which hosts share if NTP keeps their clocks. Programs have CLOCK_TAI only. */
 static __always_inline __u64 utc_us(void)
 {

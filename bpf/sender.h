@@ -84,7 +84,7 @@ static __always_inline int set_unsent_limit(struct bpf_sock_ops *ctx, struct tcp
 	if (tp->notsent_lowat != flow->snd_unsent)
 		return 0;
 	value = unsent_limit(flow, tp);
-	if (!differs(flow->snd_unsent, value))
+	if (!rightsize_differs(flow->snd_unsent, value))
 		return 0;
 	if (set_option(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, value))
 		return -1;
@@ -229,7 +229,7 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 		emit_event(TCPTUNED_EV_SND_BUDGET, tp, flow, space, allowed);
 		space = allowed;
 	}
-	if (!differs(have, space))
+	if (!rightsize_differs(have, space))
 		return;
 	if (flow->snd_reason == RIGHTSIZE_CAPPED)
 		emit_event(TCPTUNED_EV_SND_CAPPED, tp, flow, have, space);

@@ -97,11 +97,6 @@ unsigned int tuner_interval_us(const struct tuner_sample *sample)
 	return us < INTERVAL_MIN_US ? INTERVAL_MIN_US : us > INTERVAL_MAX_US ? INTERVAL_MAX_US : us;
 }
 
-static int differs(unsigned int a, unsigned int b)
-{
-	return (b > a ? b - a : a - b) > a / 16;
-}
-
 /*
  * Counts the bytes that arrived, also beyond a reassembly gap (DRS IV). tcpi_bytes_received leaves
  * those out until the gap is filled, and then counts them at once, so they are counted by segments,
@@ -185,7 +180,8 @@ static void decide_receive(struct tuner *t, const struct tuner_limits *limits,
 		ret->grow = window_to_grow(t, limits, s, window, ack.min);
 	/* A sender that repairs a loss needs more (bpf/receiver.h). */
 	want = disordered && t->receive.window > INITIAL_WINDOW_BYTES ? 0 : t->receive.window;
-	if (want && (differs(t->clamp, want) || info->tcpi_rcv_ssthresh > want + want / 16))
+	if (want &&
+	    (rightsize_differs(t->clamp, want) || info->tcpi_rcv_ssthresh > want + want / 16))
 		ret->clamp = want;
 	else if (!want && t->clamp)
 		ret->clamp = WINDOW_CLAMP_MAX;
@@ -209,7 +205,7 @@ static void decide_send(struct tuner *t, const struct tuner_limits *limits,
 				  t->asked, 0);
 	if (unsent >= s->sndbuf && (!t->unsent || t->unsent >= s->sndbuf))
 		unsent = t->unsent; /* the buffer is the limit, by either value */
-	if (!limits->unsent && !t->unsent_foreign && differs(t->unsent, unsent))
+	if (!limits->unsent && !t->unsent_foreign && rightsize_differs(t->unsent, unsent))
 		ret->unsent = unsent;
 	carried = rightsize_muldiv(info->tcpi_delivery_rate, info->tcpi_min_rtt, 1000000);
 	if (limits->tuned_sndbuf && s->sndbuf >= limits->tuned_sndbuf && 4 * carried > s->sndbuf &&

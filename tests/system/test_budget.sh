@@ -40,7 +40,7 @@ share_of_each() { # STREAMS SHARE
 		stream_of_untuned_sender $port
 	done
 	for ((port = 7301; port <= 7300 + $1; port++)); do
-		# A demand counts again once it is 1/16 larger (BUDGET_NOTICE).
+		# A demand counts again once it is 1/16 larger.
 		wait_output -ge $(($2 * 16 / 17)) budget_sees $port budget_wanted_bytes
 	done
 	wait_output -ge 1 counter tcptuned_budget_refusals_total '{direction="receive"}'
@@ -264,7 +264,7 @@ senders_that_want_nothing() { # FILTER; of what is granted to each
 }
 
 # An idle connection does not want what it was refused, so that the shares of others are not smaller: of two that
-# go on to want half of the budget together. A demand that becomes less by no more than 1/16 stays (BUDGET_NOTICE).
+# go on to want half of the budget together. A demand that becomes less by no more than 1/16 stays.
 test_idle_connections_want_nothing() {
 	local refused='budget_wanted_bytes * 15 > .receive.budget_granted_bytes * 16'
 	kernel_gives $((512 << 10)) 4194304

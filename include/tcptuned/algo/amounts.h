@@ -66,6 +66,14 @@ static inline __u64 rightsize_rate(__u64 bytes, __u64 us)
 	return rate < RIGHTSIZE_RATE_MAX ? rate : RIGHTSIZE_RATE_MAX;
 }
 
+/* True if @b differs from @a by more than a sixteenth; less is not worth a change. */
+static inline int rightsize_differs(__u32 a, __u32 b)
+{
+	__u32 gap = b > a ? b - a : a - b;
+
+	return gap > a / 16;
+}
+
 static inline __u32 rightsize_clamp_window(__u64 window, __u32 min)
 {
 	if (window < min)

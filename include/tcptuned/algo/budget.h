@@ -33,6 +33,7 @@
 #define TCPTUNED_BUDGET_H
 
 #include <linux/types.h>
+#include <tcptuned/algo/amounts.h>
 #include <tcptuned/algo/log2.h>
 
 /* Below 2^4 each value is a class, then there are eight to the octave, up to 2^32. */
@@ -40,9 +41,6 @@
 
 /* The level is computed again after this time while not all demands can be met. */
 #define BUDGET_LEVEL_US 10000u
-
-/* A demand that changed by less than this part is not worth two atomic additions. */
-#define BUDGET_NOTICE 16u
 
 #define BUDGET_NO_LEVEL (~0u)
 
@@ -178,14 +176,6 @@ static inline void budget_recount(struct budget *b, __s64 before, __s64 seen)
 		__sync_fetch_and_add(&b->records, seen - high);
 }
 
-/* True if the difference is worth atomic additions. */
-static inline int budget_notices(__u32 was, __u32 bytes)
-{
-	__u32 gap = bytes > was ? bytes - was : was - bytes;
-
-	return gap > was / BUDGET_NOTICE;
-}
-
 /* The part of @bytes that a connection may have if its prefix demands @wanted. */
 static inline __u32 budget_part_of_prefix(const struct budget *b, __u64 wanted, __u32 bytes)
 {
@@ -202,7 +192,7 @@ static inline __u32 budget_want(struct budget *b, struct budget_share *share, __
 
 	if (b->total && bytes > b->total / BUDGET_PART)
 		bytes = (__u32)(b->total / BUDGET_PART);
-	if (budget_notices(share->wanted, bytes)) {
+	if (rightsize_differs(share->wanted, bytes)) {
 		__u64 more = (__u64)bytes - share->wanted;
 
 		__sync_fetch_and_add(&b->wanted, more);
@@ -210,7 +200,7 @@ static inline __u32 budget_want(struct budget *b, struct budget_share *share, __
 		share->wanted = bytes;
 	}
 	bytes = budget_part_of_prefix(b, prefix->wanted, bytes);
-	if (budget_notices(share->counted, bytes)) {
+	if (rightsize_differs(share->counted, bytes)) {
 		budget_class_count(b, share->counted, -1);
 		budget_class_count(b, bytes, 1);
 		share->counted = bytes;
