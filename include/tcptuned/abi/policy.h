@@ -159,17 +159,10 @@ struct tcptuned_rule {
 /* True if the first @length bits of two addresses are equal. */
 static inline int tcptuned_prefix_covers(const __u8 *prefix, __u32 length, const __u8 *address)
 {
-	__u32 i;
+	__u32 bytes = length / 8, bits = length % 8;
 
-	for (i = 0; i < 16; i++) {
-		__u8 mask = length >= 8 * i + 8 ? 0xff
-			    : length <= 8 * i	? 0
-						: (__u8)(0xff00 >> (length - 8 * i));
-
-		if ((prefix[i] ^ address[i]) & mask)
-			return 0;
-	}
-	return 1;
+	return !__builtin_memcmp(prefix, address, bytes) &&
+	       (!bits || !((prefix[bytes] ^ address[bytes]) & 0xff00 >> bits));
 }
 
 /*
