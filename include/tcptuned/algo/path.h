@@ -141,19 +141,13 @@ static inline __u64 path_age_s(__s64 then_s, __s64 now_s)
 	return now_s > then_s ? (__u64)now_s - (__u64)then_s : 0;
 }
 
-/* Measurements lose half their weight in a quarter of their lifetime, and 15/16 in all of it. */
-static inline __u32 path_half_life_s(__u32 expire_s)
-{
-	return expire_s < 4 ? 1 : expire_s / 4;
-}
-
 /*
- * @value after @age_s, halved once per half-life and linear in between. @value is at most
- * PATH_COUNT_MAX, @expire_s at most PATH_EXPIRE_MAX_S.
+ * @value after @age_s: it loses half its weight in each quarter of its lifetime, linearly, and so
+ * 15/16 in all of it. @value is at most PATH_COUNT_MAX.
  */
 static inline __u64 path_aged(__u64 value, __u64 age_s, __u32 expire_s)
 {
-	__u32 half_life = path_half_life_s(expire_s);
+	__u32 half_life = expire_s / 4;
 	__u64 halvings = age_s / half_life, rest = age_s % half_life;
 
 	if (halvings > 40)
@@ -306,14 +300,13 @@ static inline int path_is_same(const struct tcptuned_path *path, __u32 rtt_us)
 
 /*
  * Returns the window to jump to in a connection to @host, bytes; 0: none. It is half of what was
- * carried at most (RFC 9959, 3.3). A handshake (@rtt_us, as above) that took 5/4 of the minimum has
- * met a queue, and so a path that is in use.
+ * carried at most (RFC 9959, 3.3). The path is the same; a handshake that took 5/4 of its minimum
+ * RTT has met a queue, and so the path is in use.
  */
 static inline __u32 path_jump(const struct tcptuned_path *path, __u32 host, __s64 now_s,
 			      __u32 expire_s, __u32 rtt_us)
 {
-	if (path_expired(path, now_s, expire_s) || path->host != host ||
-	    path->min_rtt_us < PATH_JUMP_RTT_US || !path_is_same(path, rtt_us) ||
+	if (path->host != host || path->min_rtt_us < PATH_JUMP_RTT_US ||
 	    4ull * rtt_us > 5ull * path->min_rtt_us || (__u32)now_s - path->jump_s < PATH_JUMP_S)
 		return 0;
 	return (__u32)(path_aged(path->host_snd_per_rtt, path_age_s(path->updated_s, now_s),
@@ -322,13 +315,13 @@ static inline __u32 path_jump(const struct tcptuned_path *path, __u32 host, __s6
 }
 
 /*
- * The first receive window of a connection to @host, bytes; 0: the kernel's. What was carried at
- * most: the sender may jump to half of that.
+ * The first receive window of a connection to @host on a path that has not expired, bytes; 0: the
+ * kernel's. What was carried at most: the sender may jump to half of that.
  */
 static inline __u32 path_first_window(const struct tcptuned_path *path, __u32 host, __s64 now_s,
 				      __u32 expire_s)
 {
-	if (path_expired(path, now_s, expire_s) || path->host != host)
+	if (path->host != host)
 		return 0;
 	return (__u32)path_aged(path->host_rcv_per_rtt, path_age_s(path->updated_s, now_s),
 				expire_s);
