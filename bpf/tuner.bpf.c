@@ -156,14 +156,11 @@ static __always_inline void on_listen(struct bpf_sock_ops *ctx, struct tcptuned_
 {
 	const struct tcptuned_match *m = default_match();
 
-	if (!flow) {
-		keep_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
-		return;
-	}
-	end_earlier_connection(flow);
-	if (!m || listener_may_honour((struct sock *)tp, m, true))
+	if (flow)
+		end_earlier_connection(flow);
+	if (flow && (!m || listener_may_honour((struct sock *)tp, m, true)))
 		pass_request_on(ctx, flow, true, 0);
-	if (!m || listener_may_honour((struct sock *)tp, m, false))
+	if (flow && (!m || listener_may_honour((struct sock *)tp, m, false)))
 		pass_request_on(ctx, flow, false, 0);
 	keep_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
 }
