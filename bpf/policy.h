@@ -107,13 +107,13 @@ static __always_inline void init_search(struct rule_search *s, struct sock *sk)
 	s->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
 }
 
-/* True if one of at most @max rules matches, of the chain that begins with @first. */
-static __always_inline bool search_from(struct rule_search *s, __u32 first, __u32 max)
+/* True if a rule of the chain that starts with @first matches. */
+static __always_inline bool search_from(struct rule_search *s, __u32 first)
 {
 	s->array = TCPTUNED_RULE_ARRAY(first);
 	s->next = TCPTUNED_RULE_INDEX(first);
 	if (s->next != TCPTUNED_RULE_NONE)
-		bpf_loop(max, try_rule, s, 0);
+		bpf_loop(TCPTUNED_CHAIN_MAX, try_rule, s, 0);
 	return s->found;
 }
 
@@ -121,7 +121,7 @@ static __always_inline bool search_by_remote(struct rule_search *s)
 {
 	const struct tcptuned_match *m = look_up_match(s->ends.remote, 128);
 
-	return m && search_from(s, m->first, TCPTUNED_CHAIN_MAX);
+	return m && search_from(s, m->first);
 }
 
 /* Multipath TCP sizes the buffers of its subflows and of its listeners itself. */
@@ -166,17 +166,17 @@ __bpf_global int search_policy(struct search_result *r)
 	return 1;
 }
 
-/* The same by addresses and ports, where there is no socket yet. */
-__bpf_global int search_ends(struct search_result *r, const struct rule_search *ends)
+/* The same with the id in @ends, by addresses and ports, where there is no socket yet. */
+__bpf_global int search_ends(struct rule_search *ends)
 {
 	struct rule_search s;
 
-	if (!r || !ends)
+	if (!ends)
 		return 0;
 	s = *ends;
 	if (!search_by_remote(&s))
 		return 0;
-	r->policy = found_policy(&s);
+	ends->policy = found_policy(&s);
 	return 1;
 }
 
@@ -221,7 +221,7 @@ __bpf_global int search_listener(struct search_result *r, __u32 first)
 	if (!r)
 		return 0;
 	init_search(&s, (struct sock *)r->sk);
-	return search_from(&s, first, TCPTUNED_CHAIN_MAX);
+	return search_from(&s, first);
 }
 
 /*

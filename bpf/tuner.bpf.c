@@ -35,14 +35,13 @@
 /* The policy of a connection that has no socket yet; NULL: none, or its cgroup would decide. */
 static __always_inline const struct tcptuned_policy *policy_by_addresses(struct bpf_sock_ops *ctx)
 {
-	struct search_result r = {0};
 	struct rule_search s = {
 		.local_port = ctx->local_port,
 		.remote_port = bpf_ntohl(ctx->remote_port),
 	};
 
 	sock_ops_endpoints(ctx, &s.ends);
-	return search_ends(&r, &s) ? policy_by_id(r.policy) : NULL;
+	return search_ends(&s) ? policy_by_id(s.policy) : NULL;
 }
 
 /* The policy of a socket that connects; NULL: none, or the application sizes the window. */
