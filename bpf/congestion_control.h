@@ -88,7 +88,7 @@ static __always_inline bool may_set_auto_cc(struct tcptuned_flow *flow, struct t
 	char now[TCPTUNED_CC_NAME_MAX] = {};
 
 	read_cc_name(now, tp);
-	return policy->mode == TCPTUNED_TUNE && !is_cc_chosen(flow, tp) &&
+	return !is_cc_chosen(flow, tp) &&
 	       (is_same_name(now, CC_NAME("cubic")) || is_same_name(now, CC_NAME("reno")) ||
 		is_same_name(now, policy->cc_resume));
 }

@@ -232,8 +232,6 @@ struct tcp_sock {
 	} rack;
 	struct {
 		__u32 rtt_us; /* eighths of a microsecond */
-		__u32 seq;
-		__u64 time;
 	} rcv_rtt_est;
 };
 
