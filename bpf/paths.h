@@ -76,14 +76,13 @@ __noinline int merge_path(struct tcptuned_path *path, const struct path_sample *
 	return path && sample ? path_merge(path, sample, now_s, expire_s) : 0;
 }
 
-/* @seed has the upper limit of max_window, and the peer in slow. Returns whether it was filled. */
+/* @seed has the upper limit of max_window, and the peer in slow. */
 __noinline int seed_from_path(struct path_seed *seed, const struct tcptuned_path *path, __s64 now_s,
 			      __u32 expire_s, __u32 rtt_us)
 {
-	if (!seed || !path)
-		return 0;
-	*seed = path_seed_of(path, seed->slow, now_s, expire_s, rtt_us, seed->max_window);
-	return 1;
+	if (seed && path)
+		*seed = path_seed_of(path, seed->slow, now_s, expire_s, rtt_us, seed->max_window);
+	return 0;
 }
 
 /* path_first_window() */
@@ -195,8 +194,7 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 	seed.max_window = flow->snd_window_max;
 	if (!path)
 		return;
-	if (!seed_from_path(&seed, path, path_now_s(), settings->expire_s, sk_min_rtt_us(tp)))
-		return;
+	seed_from_path(&seed, path, path_now_s(), settings->expire_s, sk_min_rtt_us(tp));
 	if (tcptuned_request(flow, true) == REQUEST_APPLICATION)
 		seed.slow = 0;
 	flow->max_window_seed = seed_units(seed.max_window, TCPTUNED_MAX_WINDOW_UNIT, 0xfffff);
