@@ -153,18 +153,16 @@ static __always_inline void copy_limits(struct tcptuned_flow_record *r, struct t
 }
 
 /* What it has sent and received, and how long it was limited by what. */
-static __always_inline void copy_history(struct tcptuned_flow_record *r, struct tcp_sock *tp)
+static __always_inline void copy_history(struct tcptuned_flow_record *r, struct tcp_sock *tp,
+					 const struct readout_socket *socket)
 {
-	__u32 now = bpf_jiffies64();
-	struct tcptuned_waits waits = sk_waits(tp, now);
-
-	r->jiffies = now;
+	r->jiffies = bpf_jiffies64();
 	r->data_sent = tp->data_segs_out;
 	r->data_received = tp->data_segs_in;
 	r->out_of_order = tp->rcv_ooopack;
-	r->rwnd_jiffies = waits.rwnd;
-	r->sndbuf_jiffies = waits.sndbuf;
-	r->busy_jiffies = waits.busy;
+	r->rwnd_jiffies = socket->waits.rwnd;
+	r->sndbuf_jiffies = socket->waits.sndbuf;
+	r->busy_jiffies = socket->waits.busy;
 }
 
 static __always_inline void copy_random_loss(struct tcptuned_flow_record *r, struct tcp_sock *tp)
@@ -283,7 +281,7 @@ static __always_inline void collect(struct readout *r, struct tcptuned_flow *flo
 	record->flow = *flow;
 	copy_socket(record, tp, socket);
 	copy_limits(record, tp);
-	copy_history(record, tp);
+	copy_history(record, tp, socket);
 	copy_bitcp(record, tp);
 	copy_random_loss(record, tp);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
