@@ -615,8 +615,7 @@ static void print_budget(struct prom *prom, const struct tcptuned_snapshot *snap
 		print_sample(prom, "tcptuned_budget_share_bytes",
 			     "Largest share of one connection in one direction, while the "
 			     "budget is scarce.",
-			     MIN(budget_find_level(b, b->total), b->total / BUDGET_PART), PLAIN,
-			     NULL);
+			     MIN(budget_find_level(b), b->total / BUDGET_PART), PLAIN, NULL);
 }
 
 static const struct row program_rows[] = {

@@ -239,12 +239,12 @@ static inline long budget_meet_class(__u32 i, struct budget_search *s)
 }
 
 /*
- * The max-min fair level for @total bytes where not all demands can be met: at most the exact one,
- * and at least 8/9 of it.
+ * The max-min fair level where not all demands can be met: at most the exact one, and at least 8/9
+ * of it.
  */
-static inline __u32 budget_find_level(const struct budget *b, __u64 total)
+static inline __u32 budget_find_level(const struct budget *b)
 {
-	struct budget_search s = {.b = b, .rest = total};
+	struct budget_search s = {.b = b, .rest = b->total};
 	__u64 level;
 	__u32 i;
 
@@ -275,7 +275,7 @@ static inline __u32 budget_level(struct budget *b, __u64 now_us)
 		return BUDGET_NO_LEVEL;
 	if (!b->level || now_us - b->level_us >= BUDGET_LEVEL_US) {
 		b->level_us = now_us;
-		b->level = budget_find_level(b, b->total);
+		b->level = budget_find_level(b);
 	}
 	return (__u32)b->level;
 }
