@@ -221,9 +221,8 @@ static __always_inline bool on_ack_out(struct bpf_sock_ops *ctx, struct tcptuned
 	ack.delay_us = sk_forward_delay_us(tp, false);
 	if (!ack.delay_us || tcptuned_request(flow, true) == REQUEST_APPLICATION)
 		ack.sample_us = flow->rcv.min_rtt_us ?: ack.rtt_us;
-	else if (ack.bytes != flow->rcv_seen) /* or the timestamp is an old one: a request leaves */
+	else if (ack.bytes != flow->rcv.seen_bytes) /* or the timestamp is old: a request leaves */
 		ack.sample_us = sk_rcv_rtt_sample_us(tp);
-	flow->rcv_seen = ack.bytes;
 	ack.min = min_window(tp);
 	ack.offered = tp->out_of_order_queue.rb_node ? RIGHTSIZE_WINDOW_MAX : sk_offered_window(tp);
 	look_at_peer(&ack, &flow->rcv, tp, false);
