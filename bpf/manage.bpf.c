@@ -121,7 +121,7 @@ static __always_inline void move_to_current_cc(struct tcptuned_flow *flow, struc
 /* True for a connection without locked buffers that has not carried enough to need a record. */
 static __always_inline bool is_short(struct tcp_sock *tp, const struct tcptuned_policy *policy)
 {
-	return tp->bytes_received < MANAGED_BYTES_MIN && tp->bytes_acked < MANAGED_BYTES_MIN &&
+	return tp->bytes_received < CARRIED_MIN && tp->bytes_acked < CARRIED_MIN &&
 	       !tcptuned_policy_sets_at_once(policy) &&
 	       !(sk_buffer_locks(tp) & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK));
 }

@@ -187,8 +187,8 @@ static __always_inline void apply_path_memory(struct tcptuned_flow *flow, struct
 	struct tcptuned_path *path;
 
 	flow->max_window_seed = flow->jump_seed = 0;
-	if (!settings || (flow->flags & TCPTUNED_F_OBSERVE) ||
-	    tp->bytes_received >= PATH_CARRIED_MIN || tp->bytes_acked >= PATH_CARRIED_MIN)
+	if (!settings || (flow->flags & TCPTUNED_F_OBSERVE) || tp->bytes_received >= CARRIED_MIN ||
+	    tp->bytes_acked >= CARRIED_MIN)
 		return;
 	path = look_up_path(tp, &seed.slow);
 	seed.max_window = flow->snd_window_max;
@@ -280,8 +280,7 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	__u32 host;
 	__s64 now_s;
 
-	if (!settings ||
-	    (tp->bytes_received < PATH_CARRIED_MIN && tp->bytes_acked < PATH_CARRIED_MIN))
+	if (!settings || (tp->bytes_received < CARRIED_MIN && tp->bytes_acked < CARRIED_MIN))
 		return;
 	host = path_key_of_socket(&key, tp);
 	if (!host)

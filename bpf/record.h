@@ -8,9 +8,6 @@
 #include "sock.h"
 #include <tcptuned/algo/rightsize.h>
 
-/* A connection that has carried less is a short one, and has no record. */
-#define MANAGED_BYTES_MIN (128u << 10)
-
 /* The flag of either buffer; that of the send buffer is the next bit (<tcptuned/abi/flow.h>). */
 #define flag_of(receive, rcv_flag) ((__u32)(rcv_flag) << !(receive))
 

@@ -341,7 +341,7 @@ static __always_inline bool has_carried_enough(struct bpf_sock_ops *ctx, struct 
 {
 	if ((ctx->bpf_sock_ops_cb_flags & CB_STATE_RTT) == BPF_SOCK_OPS_STATE_CB_FLAG)
 		return false; /* manage_connection() has left it to another program */
-	if (ctx->bytes_received >= MANAGED_BYTES_MIN || ctx->bytes_acked >= MANAGED_BYTES_MIN)
+	if (ctx->bytes_received >= CARRIED_MIN || ctx->bytes_acked >= CARRIED_MIN)
 		return true;
 	if (ctx->op == BPF_SOCK_OPS_RTT_CB)
 		watch_acks_only(ctx, tp);

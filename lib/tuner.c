@@ -16,7 +16,6 @@
 #define LOCK_SNDBUF 1 /* SOCK_SNDBUF_LOCK of the kernel */
 #define LOCK_RCVBUF 2
 
-#define CARRIED_MIN	(128u << 10)
 #define SEGMENTS_MIN	10u /* no sender begins with more (RFC 6928) */
 #define SHORT_ROUNDS	2
 #define INTERVAL_MIN_US 5000u

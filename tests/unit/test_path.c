@@ -89,9 +89,9 @@ TEST(too_little_teaches_nothing)
 	struct tcptuned_path path = known(1000), before = path;
 	struct path_sample s = a_transfer();
 
-	s.received = s.acked = PATH_CARRIED_MIN - 1;
+	s.received = s.acked = CARRIED_MIN - 1;
 	assert_int_equal(path_merge(&path, &s, 2000, DAY), 0);
-	s.received = PATH_CARRIED_MIN;
+	s.received = CARRIED_MIN;
 	s.min_rtt_us = 0;
 	assert_int_equal(path_merge(&path, &s, 2000, DAY), 0);
 	assert_memory_equal(&path, &before, sizeof(path));
@@ -161,7 +161,7 @@ TEST(old_samples_lose_weight)
 	__u32 before = UINT_MAX;
 
 	s.rcv_per_rtt = 100000;
-	s.received = PATH_CARRIED_MIN;
+	s.received = CARRIED_MIN;
 	for (__s64 age = 0; age < DAY; age += DAY / 16) {
 		struct tcptuned_path path = known(1000);
 
@@ -341,10 +341,10 @@ TEST(a_slow_path_is_remembered_until_one_is_not)
 	assert_int_equal(path_host((__be32[4]){0}), 1);
 	/* a transfer that received too little does not count */
 	s.slow = 0;
-	s.received = PATH_CARRIED_MIN - 1;
+	s.received = CARRIED_MIN - 1;
 	path_merge(&path, &s, 1002, DAY);
 	assert_int_equal(path.slow, host);
-	s.received = PATH_CARRIED_MIN;
+	s.received = CARRIED_MIN;
 	path_merge(&path, &s, 1003, DAY);
 	assert_int_equal(path.slow, 0);
 }

@@ -29,6 +29,9 @@
 #define INITIAL_WINDOW_BYTES 65535u
 #define WINDOW_CLAMP_MAX     (INITIAL_WINDOW_BYTES << 14)
 
+/* A connection that carried less in both directions is not tuned, and adds nothing to its path. */
+#define CARRIED_MIN (128u << 10)
+
 /*
  * A smaller SO_RCVBUF or SO_SNDBUF is deliberate, to bound the memory of a client or the latency,
  * and is honoured. As in setsockopt().

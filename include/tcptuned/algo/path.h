@@ -19,9 +19,6 @@
 #include <tcptuned/algo/random_loss.h>
 #include <tcptuned/algo/rightsize.h>
 
-/* A connection that carried less in both directions adds nothing. */
-#define PATH_CARRIED_MIN (128u << 10)
-
 /* A connection that carried this many remembered windows had the time to fill the path. */
 #define PATH_ROUNDS_ENOUGH 16u
 
@@ -258,7 +255,7 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 {
 	__u64 age_s = path_age_s(path->updated_s, now_s);
 
-	if (!s->min_rtt_us || (s->received < PATH_CARRIED_MIN && s->acked < PATH_CARRIED_MIN))
+	if (!s->min_rtt_us || (s->received < CARRIED_MIN && s->acked < CARRIED_MIN))
 		return 0;
 	if (path_expired(path, now_s, expire_s)) {
 		struct tcptuned_path empty = {0};
@@ -275,7 +272,7 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 	path->min_rtt_us = path_merge_rtt(path->min_rtt_us, s->min_rtt_us);
 	path_merge_max(path, s, now_s);
 	path_merge_host(path, s, age_s, expire_s);
-	if (s->received >= PATH_CARRIED_MIN && s->rcv_per_rtt)
+	if (s->received >= CARRIED_MIN && s->rcv_per_rtt)
 		path->slow = s->slow;
 	if (s->tried.state) {
 		path->tried = s->tried;
