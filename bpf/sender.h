@@ -5,7 +5,6 @@
 
 #include "budget.h"
 #include "events.h"
-#include "policy.h"
 #include "record.h"
 #include "rightsizing.h"
 #include <tcptuned/algo/unsent.h>
