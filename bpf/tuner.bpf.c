@@ -221,10 +221,7 @@ __bpf_global int after_jump(struct bpf_sock_ops *ctx)
 	return 0;
 }
 
-/*
- * True for the first segment after a pause for which the kernel forgets the window
- * (tcp_slow_start_after_idle_check()).
- */
+/* True for the first segment after a pause if the kernel's window is less than the path carried. */
 static __always_inline bool forgets_window(const struct tcptuned_flow *flow,
 					   const struct tcp_sock *tp)
 {

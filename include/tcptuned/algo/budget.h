@@ -25,9 +25,8 @@
  * Prefixes are hashed into a table that never fills up and from which nothing is removed: two
  * prefixes with the same hash share the half of one.
  *
- * Pure: no kernel and no libc call, integers only. Sums are changed by atomic additions; all CPUs
- * share one struct budget. Amounts are bytes of memory beyond what the kernel alone would give,
- * times are microseconds of a monotonic clock.
+ * Sums are changed by atomic additions; all CPUs share one struct budget. Amounts are bytes of
+ * memory beyond what the kernel alone would give, times are microseconds of a monotonic clock.
  */
 #ifndef TCPTUNED_BUDGET_H
 #define TCPTUNED_BUDGET_H

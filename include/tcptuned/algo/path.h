@@ -9,8 +9,8 @@
  * last reached, a sender goes on with half of what was carried to it, paced, once its first window
  * is acknowledged (RFC 9959; resume.h). Old measurements count less, and in the end nothing.
  *
- * Pure: no globals, no kernel and no libc call, integers only. Times are seconds of a clock that
- * does not jump (CLOCK_BOOTTIME), amounts are bytes unless noted otherwise.
+ * Times are seconds of a clock that does not jump (CLOCK_BOOTTIME), amounts are bytes unless noted
+ * otherwise.
  */
 #ifndef TCPTUNED_PATH_H
 #define TCPTUNED_PATH_H

@@ -10,8 +10,7 @@
  * without a queue, while the window fell to half of the one that the path had carried before
  * without a queue.
  *
- * Pure: no globals, no kernel and no libc call, integers only. Windows are segments, times
- * microseconds.
+ * Windows are segments, times microseconds.
  */
 #ifndef TCPTUNED_RANDOM_LOSS_H
 #define TCPTUNED_RANDOM_LOSS_H

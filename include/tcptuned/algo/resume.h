@@ -12,7 +12,7 @@
  * share. A new connection whose path is known (path.h) goes the same way, once its initial window
  * is acknowledged without a loss.
  *
- * Packets and seconds. Pure: no globals, no calls, integers only.
+ * Windows are packets.
  */
 #ifndef TCPTUNED_RESUME_H
 #define TCPTUNED_RESUME_H

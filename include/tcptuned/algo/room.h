@@ -5,8 +5,6 @@
  * out on a long path if its slow start has ended early, or if the path has become faster; BI-TCP,
  * which knows no maximum yet, grows by S_max in each round trip (VI). It takes nothing from others
  * as long as there is no queue.
- *
- * Pure: no globals, no kernel and no libc call, integers only.
  */
 #ifndef TCPTUNED_ROOM_H
 #define TCPTUNED_ROOM_H
