@@ -136,7 +136,7 @@ static __always_inline void set_next_cc(struct bpf_sock_ops *ctx, struct tcptune
 
 	read_cc_name(now, tp);
 	if (!is_same_name(now, name) &&
-	    ((flow->flags & TCPTUNED_F_CC_SET) || may_set_auto_cc(flow, tp, policy)) &&
+	    ((flow->flags & TCPTUNED_F_CC_SET) || may_set_auto_cc(flow, tp, policy, now)) &&
 	    !set_cc(ctx, flow, tp, name))
 		return;
 	l->room = 0;

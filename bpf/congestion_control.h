@@ -79,15 +79,13 @@ static __always_inline bool may_set_policy_cc(struct tcptuned_flow *flow, struct
 }
 
 /*
- * True if cc_auto may choose: nothing else was chosen, and the default is one that kernels are
- * built with.
+ * True if cc_auto may choose: nothing else was chosen, and @now, which is the default then, is one
+ * that kernels are built with.
  */
 static __always_inline bool may_set_auto_cc(struct tcptuned_flow *flow, struct tcp_sock *tp,
-					    const struct tcptuned_policy *policy)
+					    const struct tcptuned_policy *policy,
+					    const char now[TCPTUNED_CC_NAME_MAX])
 {
-	char now[TCPTUNED_CC_NAME_MAX] = {};
-
-	read_cc_name(now, tp);
 	return !is_cc_chosen(flow, tp) &&
 	       (is_same_name(now, CC_NAME("cubic")) || is_same_name(now, CC_NAME("reno")) ||
 		is_same_name(now, policy->cc_resume));
