@@ -257,11 +257,8 @@ static inline int path_merge(struct tcptuned_path *path, const struct path_sampl
 
 	if (!s->min_rtt_us || (s->received < CARRIED_MIN && s->acked < CARRIED_MIN))
 		return 0;
-	if (path_expired(path, now_s, expire_s)) {
-		struct tcptuned_path empty = {0};
-
-		*path = empty;
-	}
+	if (path_expired(path, now_s, expire_s))
+		*path = (struct tcptuned_path){0};
 	path->rcv_per_rtt = path_merge_per_rtt(path_aged(path->rcv_per_rtt, age_s, expire_s),
 					       s->rcv_per_rtt, s->received);
 	path->snd_per_rtt = path_merge_per_rtt(path_aged(path->snd_per_rtt, age_s, expire_s),
