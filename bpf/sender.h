@@ -75,20 +75,20 @@ static __always_inline void count_late_writer(struct tcptuned_flow *flow, struct
 }
 
 /* Limits unsent data. If the present limit is not tcptuned's, the application has set its own. */
-static __always_inline int set_unsent_limit(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
-					    struct tcptuned_flow *flow)
+static __always_inline void set_unsent_limit(struct bpf_sock_ops *ctx, struct tcptuned_flow *flow,
+					     struct tcp_sock *tp)
 {
-	int value;
+	__u32 value;
 
 	if (tp->notsent_lowat != flow->snd_unsent)
-		return 0;
+		return;
 	value = unsent_limit(flow, tp);
 	if (!rightsize_differs(flow->snd_unsent, value))
-		return 0;
+		return;
 	if (set_option(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, value))
-		return -1;
-	flow->snd_unsent = value;
-	return 0;
+		count(TCPTUNED_C_SND_FAILED);
+	else
+		flow->snd_unsent = value;
 }
 
 /*
@@ -305,8 +305,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 		return;
 	set_send_buffer(ctx, flow, tp);
 	count_late_writer(flow, tp);
-	if (set_unsent_limit(ctx, tp, flow))
-		count(TCPTUNED_C_SND_FAILED);
+	set_unsent_limit(ctx, flow, tp);
 }
 
 #endif
