@@ -134,8 +134,8 @@ static __always_inline void keep_listener(const struct tcptuned_flow *flow,
 		bpf_map_delete_elem(&listeners, &key);
 }
 
-/* True if a request was withheld from the listener that accepted the connection. */
-static __always_inline bool listener_has_requested(struct tcp_sock *tp)
+/* What was withheld from the listener that accepted the connection; NULL: nothing. */
+static __always_inline const struct tcptuned_listener *listener_of(struct tcp_sock *tp)
 {
 	struct tcptuned_listener_key key = listener_key(&tp->inet_conn.icsk_inet.sk.__sk_common);
 
@@ -143,11 +143,9 @@ static __always_inline bool listener_has_requested(struct tcp_sock *tp)
 }
 
 /* Records what the listener of an accepted connection has requested. */
-static __always_inline void record_listener(struct tcptuned_flow *flow,
-					    const struct sock_common *skc)
+static __always_inline void record_listener(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	struct tcptuned_listener_key key = listener_key(skc);
-	struct tcptuned_listener *l = bpf_map_lookup_elem(&listeners, &key);
+	const struct tcptuned_listener *l = listener_of(tp);
 
 	if (l && l->req_rcvbuf && tcptuned_request(flow, true) == REQUEST_NONE) {
 		flow->req_rcvbuf = l->req_rcvbuf;

@@ -249,7 +249,7 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 	init_record(flow, tp, policy, id);
 	if (passive) {
 		flow->flags |= TCPTUNED_F_PASSIVE;
-		record_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
+		record_listener(flow, tp);
 	}
 	if (id & TCPTUNED_POLICY_HELD_BACK) {
 		honour_listener(ctx, flow, true, sk_min_rcvbuf(tp));
@@ -298,7 +298,7 @@ __bpf_global int on_established(struct bpf_sock_ops *ctx)
 	if (flow || (m->any_policy & TCPTUNED_AT_ESTABLISHED) || path_needs_record(tp))
 		return 1;
 	if ((m->any_policy & TCPTUNED_ANY_HOLDS_BACK) &&
-	    ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && listener_has_requested(tp))
+	    ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && listener_of(tp))
 		return 1; /* which is honoured if the connection is held back */
 	/* STATE_CB, not needed yet, marks a WRITE_HDR_OPT that another program has requested. */
 	if (has & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
