@@ -29,16 +29,13 @@ static __always_inline bool is_bitcp(const char name[TCPTUNED_CC_NAME_MAX])
 }
 
 /*
- * True if the socket has the default of its network namespace. Names are compared as well, because
- * a socket that is older than a new registration of the default still has the previous one.
+ * True if the socket has the default of its network namespace, by name, because one that is older
+ * than a new registration of the default still has the previous one.
  */
 static __always_inline bool has_default_cc(struct tcp_sock *tp)
 {
-	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
 	char now[TCPTUNED_CC_NAME_MAX] = {}, the_default[TCPTUNED_CC_NAME_MAX] = {};
 
-	if (tp->inet_conn.icsk_ca_ops == net->ipv4.tcp_congestion_control)
-		return true;
 	read_cc_name(now, tp);
 	read_default_cc(the_default, tp);
 	return is_same_name(now, the_default);
