@@ -58,17 +58,15 @@ static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx,
 	if (!flow)
 		return;
 	advance_request(flow, receive, REQUEST_SET, REQUEST_HONOURED);
-	if (!(flow->flags & TCPTUNED_F_MANAGED)) { /* sized, if at all, for an earlier connection */
-		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
+	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
+	if (!(flow->flags & TCPTUNED_F_MANAGED)) /* sized, if at all, for an earlier connection */
 		return;
-	}
 	if (receive && tcptuned_request(flow, true) != REQUEST_APPLICATION && flow->rcv_clamp)
 		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_CLAMP_MAX);
 	if (receive)
 		flow->rcv_clamp = 0;
 	else /* nothing will adapt it from now on */
 		clear_unsent_limit(ctx->sk, flow, (struct tcp_sock *)sock_of(ctx));
-	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 	tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 	leave_budget(receive ? &flow->rcv_share : &flow->snd_share);
 }
