@@ -86,19 +86,15 @@ static __always_inline bool is_locked_by_application(struct bpf_sockopt *ctx, bo
 }
 
 /*
- * True for SO_RCVBUFFORCE and SO_SNDBUFFORCE, which only an administrator's program may use: CRIU,
- * for one, restores full queues with them.
+ * True for a request that is honoured although its policy overrides requests: by SO_RCVBUFFORCE or
+ * SO_SNDBUFFORCE, for one, which only an administrator's program may use, as CRIU does to restore
+ * full queues.
  */
-static __always_inline bool is_forced(const struct bpf_sockopt *ctx, bool receive)
-{
-	return ctx->optname == (receive ? SO_RCVBUFFORCE : SO_SNDBUFFORCE);
-}
-
-/* True for a request that is honoured although its policy overrides requests. */
 static __always_inline bool must_honour(struct bpf_sockopt *ctx, bool receive, __s32 request,
 					enum request_action action)
 {
-	return (request >= 0 && (__u32)request < REQUEST_MIN) || is_forced(ctx, receive) ||
+	return (request >= 0 && (__u32)request < REQUEST_MIN) ||
+	       ctx->optname == (receive ? SO_RCVBUFFORCE : SO_SNDBUFFORCE) ||
 	       (action == REQUEST_OVERRIDDEN && is_locked_by_application(ctx, receive));
 }
 
