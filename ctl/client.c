@@ -126,6 +126,9 @@ int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)
 {
 	int error;
 
+	*ret = NULL;
+	if (ungetc(fgetc(stream), stream) == EOF && !ferror(stream))
+		return FAIL(err, EIO, DAEMON, "the daemon ended before it answered; try again");
 	*ret = json_loadf(stream, JSON_DISABLE_EOF_CHECK, NULL);
 	if (json_is_object(*ret))
 		error = check_answer(*ret, err);

@@ -425,7 +425,7 @@ TEST(what_the_daemon_answers)
 		{"{\"error\":null,\"status\":2}", 2, "does not say why"},
 		{"{\"error\":\"odd\",\"status\":999}", TCPTUNED_EXIT_DAEMON, "odd"},
 		{"[]", TCPTUNED_EXIT_DAEMON, "no JSON"},
-		{"", TCPTUNED_EXIT_DAEMON, "no JSON"},
+		{"", TCPTUNED_EXIT_DAEMON, "ended before it answered"},
 	};
 	struct tcptuned_error err = {0};
 	json_t *got = NULL;
