@@ -118,7 +118,7 @@ static __always_inline void init_record(struct tcptuned_flow *flow, struct tcp_s
 	copy_policy(flow, tp, policy, id);
 	flow->snd_unsent = flow->rcv_clamp = flow->rcv_allowed = 0;
 	flow->snd_writer = flow->snd_late = 0;
-	flow->snd_bytes = (__u32)tp->bytes_acked;
+	flow->snd.seen_bytes = (__u32)tp->bytes_acked;
 	rightsize_rtt_sample(&flow->rcv, sk_min_rtt_us(tp));
 	rightsize_rtt_sample(&flow->snd, sk_min_rtt_us(tp));
 }

@@ -244,15 +244,16 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 }
 
 /*
- * Counts the bytes delivered. During a recovery, when bytes_acked stands still, segments that SACK
- * blocks acknowledge count as an MSS each. They may be smaller, so the sum is kept from decreasing.
+ * The bytes delivered, modulo 2^32. During a recovery, when bytes_acked stands still, segments that
+ * SACK blocks acknowledge count as an MSS each. They may be smaller, so the sum is kept from
+ * decreasing.
  */
-static __always_inline void update_delivered(struct tcptuned_flow *flow, struct tcp_sock *tp)
+static __always_inline __u32 delivered_bytes(const struct tcptuned_flow *flow,
+					     const struct tcp_sock *tp)
 {
 	__u32 bytes = (__u32)tp->bytes_acked + tp->sacked_out * tp->mss_cache;
 
-	if ((__s32)(bytes - flow->snd_bytes) > 0)
-		flow->snd_bytes = bytes;
+	return (__s32)(bytes - flow->snd.seen_bytes) > 0 ? bytes : flow->snd.seen_bytes;
 }
 
 /*
@@ -271,11 +272,10 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	if (segment && ack.now_us - flow->snd.seen_us < ACK_TICK_US)
 		return;
 	t = single_value(&totals);
-	update_delivered(flow, tp);
 	if (!t || tcptuned_request(flow, false) == REQUEST_APPLICATION || sk_device_encrypts(tp))
 		return;
 	ack.clock_us = utc_us();
-	ack.bytes = flow->snd_bytes;
+	ack.bytes = delivered_bytes(flow, tp);
 	ack.sample_us = tp->rack.rtt_us;
 	ack.delay_us = sk_forward_delay_us(tp, true);
 	ack.min = MIN_WINDOW_SEGMENTS * tp->mss_cache;

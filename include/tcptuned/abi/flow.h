@@ -91,9 +91,7 @@ struct tcptuned_flow {
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
 	__u32 snd_shrinks;
-	__u32 unused;	 /* until TCPTUNED_ABI is raised */
-	__u32 snd_bytes; /* delivered to the peer, modulo 2^32 */
-	__u32 rcv_base;	 /* the largest buffer that the kernel alone would give, bytes */
+	__u32 rcv_base; /* the largest buffer that the kernel alone would give, bytes */
 	__u32 snd_base;
 	struct budget_share rcv_share; /* what the budget has granted beyond that */
 	struct budget_share snd_share;

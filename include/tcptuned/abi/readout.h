@@ -107,7 +107,7 @@ struct readout {
 	struct readout_sums sums;
 };
 
-_Static_assert(sizeof(struct readout) == 82536 && sizeof(struct tcptuned_flow) == 432,
+_Static_assert(sizeof(struct readout) == 82536 && sizeof(struct tcptuned_flow) == 424,
 	       "the layout of pinned maps has changed: raise TCPTUNED_ABI, then these numbers");
 
 /* What the sums need of a socket in addition to its record. */
