@@ -34,7 +34,7 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 	if (ferror(stream))
 		return FAIL(err, ETIMEDOUT, DAEMON,
 			    "the daemon has not stopped in time; see its log");
-	puts("the daemon has stopped, and has restored everything");
+	puts("the daemon has stopped");
 	return 0;
 }
 

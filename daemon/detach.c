@@ -39,7 +39,7 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 	int meta_fd = bpf_map__fd(kernel->bpf->maps.meta);
 	const struct bpf_link *link = kernel->bpf->links.release_flows;
 	struct tcptuned_adoption sums = {0};
-	int error = 0;
+	int error = 0, unrestored;
 
 	tcptuned_kernel_stop(kernel);
 	tcptuned_sysctl_restore(meta_fd, TCPTUNED_SYSCTL_CONGESTION_CONTROL);
@@ -53,7 +53,7 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 			    "connections there keep the buffers they have (CAP_SYS_ADMIN and "
 			    "CAP_SYS_PTRACE are needed)",
 			    sums.namespaces_failed);
-	tcptuned_sysctls_restore(meta_fd);
+	unrestored = tcptuned_sysctls_restore(meta_fd);
 	error = tcptuned_kernel_detach(kernel);
 	if (error) {
 		errno = -error;
@@ -61,6 +61,9 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 					       kernel->pin_dir, "removed");
 	}
 	log_info("detached; nothing is left pinned in %s", kernel->pin_dir);
+	if (unrestored)
+		return FAIL(err, -unrestored, INTERNAL,
+			    "sysctls could not be restored: set them to the values in the log");
 	return 0;
 }
 

@@ -190,7 +190,7 @@ bool tcptuned_sysctls_overruled(int meta_fd)
 	return overruled;
 }
 
-static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
+static int restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 {
 	struct tcptuned_saved_sysctl *saved = &meta->sysctl[which];
 	char now[TCPTUNED_SYSCTL_VALUE] = "";
@@ -203,13 +203,14 @@ static void restore(struct tcptuned_meta *meta, enum tcptuned_sysctl which)
 	if (error) { /* it is not forgotten, so that it is tried again */
 		log_error("%s could not be restored to %s: %s", names[which], saved->before,
 			  strerror(-error));
-		return;
+		return error;
 	}
 	if (ours)
 		log_info("%s restored to %s", names[which], saved->before);
 	if (saved->before[0] && is_inherited(which, saved->ours))
 		tcptuned_sysctl_replace(which, saved->ours, saved->before);
 	memset(saved, 0, sizeof(*saved));
+	return 0;
 }
 
 void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which)
@@ -224,15 +225,17 @@ void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which)
 	write_meta(meta_fd, &meta);
 }
 
-void tcptuned_sysctls_restore(int meta_fd)
+int tcptuned_sysctls_restore(int meta_fd)
 {
 	struct tcptuned_meta meta;
+	int error = 0;
 
 	if (!read_meta(meta_fd, &meta))
-		return;
+		return 0;
 	for (int i = 0; i < TCPTUNED_SYSCTLS; i++)
-		restore(&meta, i);
+		error = restore(&meta, i) ?: error;
 	write_meta(meta_fd, &meta);
+	return error;
 }
 
 /* ---- what the host's own values limit -------------------------------------------------- */

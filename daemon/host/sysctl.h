@@ -53,8 +53,8 @@ void tcptuned_sysctl_replace(enum tcptuned_sysctl which, const char *from, const
 /* Restore one sysctl, unless another process has changed it: that is remembered. */
 void tcptuned_sysctl_restore(int meta_fd, enum tcptuned_sysctl which);
 
-/* Restore all of them, and forget which ones other processes have changed. */
-void tcptuned_sysctls_restore(int meta_fd);
+/* The same of all. What others have changed is forgotten. Returns 0, or a negative errno. */
+int tcptuned_sysctls_restore(int meta_fd);
 
 /* A sysctl that limits every connection, and that tcptuned leaves as it is. */
 struct tcptuned_sysctl_limit {

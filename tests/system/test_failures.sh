@@ -28,6 +28,22 @@ test_no_memory_for_records() {
 	expect_eq "$(managed here)" 1 "the sender's"
 }
 
+# A stop that cannot restore a sysctl says so, and so does its exit code.
+test_sysctl_that_cannot_be_restored() {
+	local before code=0
+	before=$(sysctl -n net.ipv4.tcp_rmem)
+	tcptuned_start
+	mount --bind /proc/sys /proc/sys
+	mount -o remount,bind,ro /proc/sys
+	stop tcptuned || code=$?
+	umount /proc/sys
+	sysctl -qw net.ipv4.tcp_rmem="$before"
+	expect_eq "$code" 1 "exit code"
+	in_log "error: net.ipv4.tcp_rmem could not be restored to ${before//$'\t'/ }: Read-only file system"
+	in_log 'detached; nothing is left pinned'
+	in_log 'sysctls could not be restored: set them to the values in the log'
+}
+
 # While the daemon does not read the event ring, events are lost and counted, and nothing else is lost.
 test_no_room_for_events() {
 	local worker
