@@ -216,7 +216,7 @@ static int open_file(struct tcptuned_pathdb *db, unsigned int limit_ms, struct t
 	sqlite3_limit(db->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES);
 	/* Deleted rows are overwritten: what is forgotten must not stay in the file. */
 	sqlite3_exec(db->db,
-		     "PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;"
+		     "PRAGMA secure_delete = ON; PRAGMA synchronous = OFF;"
 		     "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
 		     NULL, NULL, NULL);
 	error = check_tables(db, err) ?:

@@ -171,14 +171,13 @@ static void access_database(struct tcptuned_paths *paths, database_access access
 
 	paths->shared->tried_s = tcptuned_clock_s(CLOCK_BOOTTIME);
 	error = try_access(paths, access, &err);
-	paths->shared->stats.database_errors += error == -EUCLEAN;
+	paths->shared->stats.database_errors += error < 0;
 	if (error == -EUCLEAN && !tcptuned_pathdb_set_aside(paths->file)) {
 		log_warning("%s; it is now %s" TCPTUNED_PATHDB_DAMAGED
 			    ", and a new one is begun, without the paths of the old one",
 			    err.text, paths->file);
 		error = try_access(paths, access, &err);
 	}
-	paths->shared->stats.database_errors += error < 0;
 	if (error && !paths->shared->failing)
 		log_warning("%s; what is learned about paths will not outlive a stop until the "
 			    "database can be written (tried every ten minutes)",
