@@ -41,7 +41,7 @@ void tcptuned_log_set_level(enum tcptuned_log_level level)
 
 void tcptuned_log_to_syslog(void)
 {
-	openlog("tcptuned", LOG_PID, LOG_DAEMON);
+	openlog("tcptuned", LOG_PID | LOG_NDELAY, LOG_DAEMON); /* the worker cannot connect */
 	to_syslog = true;
 }
 
