@@ -85,7 +85,7 @@ static enum limit receive_limit(const struct connection *c, uint64_t us, uint64_
 	flight = (info->tcpi_bytes_received - c->round_bytes) * rtt_us / us;
 	if (c->socket.message.idiag_rqueue > window)
 		return LIMIT_READER;
-	return 4 * flight > 3 * window ? LIMIT_RECEIVE_WINDOW : LIMIT_OTHER_SIDE;
+	return 8 * flight >= 5 * window ? LIMIT_RECEIVE_WINDOW : LIMIT_OTHER_SIDE;
 }
 
 /*

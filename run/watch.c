@@ -292,7 +292,7 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 		return;
 	}
 	if (tuned)
-		fputs("tcptune-run: tcptuned tunes this host already; only watching\n", stderr);
+		fputs("tcptune-run: tcptuned runs on this host; only watching\n", stderr);
 	*w = (struct watcher){.options = options,
 			      .out = out,
 			      .channel = channel,

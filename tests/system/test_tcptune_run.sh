@@ -679,7 +679,7 @@ print('listening', flush=True)
 time.sleep(240)"
 	wait_printed daemon listening
 	answers "rcvbuf 80000,locks 2," "next to a daemon" "${run[@]}" --tune "${rcvbuf[@]}"
-	said "tcptune-run: tcptuned tunes this host already; only watching"
+	said "tcptune-run: tcptuned runs on this host; only watching"
 	stop daemon || :
 	chmod 777 /run/tcptuned/control
 	answers "rcvbuf 80000,locks 0," "after it was killed" "${run[@]}" "${rcvbuf[@]}"
