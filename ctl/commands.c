@@ -109,8 +109,7 @@ void ctl_print_man_words(FILE *out)
 		[WORDS_LIMIT] = "Column\n.BR limit ,\nin JSON and as a label\n.IR limit :",
 		[WORDS_REASON] = "Columns\n.BR rwhy \" and\" \" swhy\" ,\nin JSON and as a label\n"
 				 ".IR reason :",
-		[WORDS_BITCP_MODE] = "The state of\n.BR bitcp ,\nin JSON and as a label\n"
-				     ".IR mode :",
+		[WORDS_BITCP_MODE] = "The state of\n.BR bitcp ,\nin JSON\n.IR mode :",
 	};
 	const char *meaning;
 
