@@ -661,8 +661,10 @@ TEST(offer_and_unsent)
 	assert_int_equal(rightsize_unsent(125000000, 100000, 0, 3), 125000000 / 10);
 	assert_int_equal(rightsize_unsent(1000, 100000, 0, 1), 2 * RIGHTSIZE_UNSENT_MIN);
 	assert_int_equal(rightsize_unsent(125000000, 100000, 0, RIGHTSIZE_LATE_MAX), 0);
-	/* what an application asked for may be old, and may be written at once, and no more */
+	/* who asks for little wants no old data; who asks for much writes much at once */
 	assert_int_equal(rightsize_unsent(125000000, 100000, 32768, 0), 32768);
 	assert_int_equal(rightsize_unsent(1000, 100000, 4 << 20, 0), 4 << 20);
+	assert_int_equal(rightsize_unsent(125000000, 100000, 212992, 0), 125000000 / 80);
 	assert_int_equal(rightsize_unsent(125000000, 100000, 32768, RIGHTSIZE_LATE_MAX), 32768);
+	assert_int_equal(rightsize_unsent(125000000, 100000, 4 << 20, RIGHTSIZE_LATE_MAX), 0);
 }

@@ -19,17 +19,19 @@
 /*
  * The limit of unsent data, bytes; 0: none. More would only become old in the queue, because the
  * application could write it later and it would be sent as soon. @rate: bytes per second, @rtt_us:
- * smoothed, @asked: the send buffer that the application asked for, bytes: so much data may be old,
- * and may be written at once; 0: none.
- * @late: how often the application wrote too late.
+ * smoothed, @asked: the send buffer that the application asked for, bytes, 0: none. Where that is
+ * small, no more data may be old; where it is large, as much may be written at once. @late: how
+ * often the application wrote too late.
  */
 static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us, __u32 asked, __u32 late)
 {
 	__u32 us = rtt_us / RIGHTSIZE_UNSENT_PART;
 	__u64 bytes;
 
-	if (asked || late >= RIGHTSIZE_LATE_MAX)
+	if (asked && asked < RIGHTSIZE_UNSENT_MIN)
 		return asked;
+	if (late >= RIGHTSIZE_LATE_MAX)
+		return 0;
 	if (us < RIGHTSIZE_UNSENT_US)
 		us = RIGHTSIZE_UNSENT_US;
 	if (rate > RIGHTSIZE_RATE_MAX)
@@ -38,6 +40,8 @@ static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us, __u32 asked, __u3
 	if (bytes < RIGHTSIZE_UNSENT_MIN)
 		bytes = RIGHTSIZE_UNSENT_MIN;
 	bytes <<= late;
+	if (bytes < asked)
+		bytes = asked;
 	return bytes > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)bytes;
 }
 
