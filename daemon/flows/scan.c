@@ -185,7 +185,7 @@ static int lock(const struct tcptuned_kernel *kernel, short type)
 {
 	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
 
-	if (kernel->scan_lock <= 0)
+	if (kernel->scan_lock < 0)
 		return 0;
 	return fcntl(kernel->scan_lock, kernel->scan_waits ? F_SETLKW : F_SETLK, &whole) ? -errno
 											 : 0;

@@ -326,8 +326,10 @@ TEST(names_are_printable)
 /* Without the kernel's programs a reading fails, and leaves nothing of the one before. */
 TEST(nothing_to_read_from)
 {
-	struct tcptuned_kernel kernel = {.bpf = tcptuned_bpf__open()};
+	struct tcptuned_kernel kernel;
 
+	tcptuned_kernel_init(&kernel, "/");
+	kernel.bpf = tcptuned_bpf__open();
 	begin(5, 5);
 	read_from(records, 5);
 	assert_int_equal(flows.sums.live, 5);

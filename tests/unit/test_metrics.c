@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "test.h"
+#include "kern/loader.h"
 #include "metrics/scrape.h"
 #include "metrics/exposition.h"
 #include "util/clock.h"
@@ -401,10 +402,12 @@ TEST(scrape_without_kernel_side)
 {
 	struct tcptuned_shared shared = {.trouble.unapplied = "no memory", .cgroups_missing = 3};
 	struct tcptuned_scrape_options options = {.flows_max = 3, .shared = &shared};
-	struct tcptuned_kernel kernel = {.bpf = tcptuned_bpf__open()};
+	struct tcptuned_kernel kernel;
 	struct tcptuned_scrape *scrape;
 	char *text;
 
+	tcptuned_kernel_init(&kernel, "/");
+	kernel.bpf = tcptuned_bpf__open();
 	options.kernel = &kernel;
 	assert_int_equal(tcptuned_scrape_new(&scrape, &options), 0);
 
