@@ -62,7 +62,7 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 	}
 	log_info("detached; nothing is left pinned in %s", kernel->pin_dir);
 	if (unrestored)
-		return FAIL(err, -unrestored, INTERNAL,
+		return FAIL(err, -unrestored, NOT_PERMITTED,
 			    "sysctls could not be restored: set them to the values in the log");
 	return 0;
 }
