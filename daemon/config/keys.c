@@ -101,8 +101,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	KEY("policy", "override_rcvbuf", KEY_BOOL, POLICY(override_rcvbuf), "yes", LIVE,
 	    "Override an application's SO_RCVBUF, which would fix the receive buffer and end its "
 	    "tuning. The call succeeds, getsockopt() returns the requested size, and the metrics "
-	    "count the request, but the buffer follows the path. no: honour the request. "
-	    "SO_RCVBUFFORCE, which takes CAP_NET_ADMIN, is honoured in any case."),
+	    "count the request, but the buffer only starts with that size, if it was smaller, and "
+	    "then follows the path. no: honour the request. SO_RCVBUFFORCE, which takes "
+	    "CAP_NET_ADMIN, is honoured in any case."),
 	KEY("policy", "override_sndbuf", KEY_BOOL, POLICY(override_sndbuf), "yes", LIVE,
 	    "The same for SO_SNDBUF and the send buffer."),
 	KEY("policy", "receive_window_max", KEY_SIZE, POLICY(receive_window_max_bytes), "auto",
