@@ -74,8 +74,10 @@ static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow,
 	__u32 asked = 2 * (receive ? flow->req_rcvbuf : flow->req_sndbuf);
 	enum request request = tcptuned_request(flow, receive);
 
-	if (request == REQUEST_LIFTED || (request == REQUEST_WITHHELD && asked > max))
+	if (request == REQUEST_LIFTED)
 		return asked;
+	if (request == REQUEST_WITHHELD || request == REQUEST_LISTENER)
+		return max > asked ? max : asked;
 	return max;
 }
 

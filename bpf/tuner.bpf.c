@@ -245,12 +245,12 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 	flow = get_record(tp);
 	if (!flow)
 		return false;
+	if (passive)
+		record_listener(flow, tp);
 	record_earlier_requests(flow, tp, policy);
 	init_record(flow, tp, policy, id);
-	if (passive) {
+	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
-		record_listener(flow, tp);
-	}
 	if (id & TCPTUNED_POLICY_HELD_BACK) {
 		honour_listener(ctx, flow, true, sk_min_rcvbuf(tp));
 		honour_listener(ctx, flow, false, 0);
