@@ -129,6 +129,8 @@ static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, bool receive
 {
 	const __u32 both = SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK;
 	struct sock *sk = sock_of(ctx);
+	struct tcptuned_flow *flow = flow_of(ctx->sk);
+	__u32 clamp = BPF_CORE_READ((struct tcp_sock *)sk, window_clamp);
 	__u32 locks = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & both;
 	__u32 have = receive ? BPF_CORE_READ(sk, sk_rcvbuf) : BPF_CORE_READ(sk, sk_sndbuf);
 	__u32 max = BPF_CORE_READ(sk, __sk_common.skc_net.net, ipv4.sysctl_tcp_wmem[2]);
@@ -138,6 +140,12 @@ static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, bool receive
 	if ((locks & (receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK)) || 2 * bytes <= have ||
 	    set_option(ctx->sk, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, bytes))
 		return false;
+	/* Linux 7.1 and later set the clamp, too, from which the window scale would follow. */
+	if (clamp != BPF_CORE_READ((struct tcp_sock *)sk, window_clamp))
+		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP,
+			   clamp || ctx->sk->state == BPF_TCP_CLOSE ? clamp : WINDOW_CLAMP_MAX);
+	if (receive && flow && flow->rcv_base < 2 * bytes)
+		flow->rcv_base = 2 * bytes;
 	ctx->optname = SO_BUF_LOCK;
 	*request = locks;
 	return true;
