@@ -149,8 +149,8 @@ bool tcptuned_streams_memory_conclude(const struct tcptuned_streams_row *rows, s
 	char why_not[TCPTUNED_STREAMS_REFUSAL];
 	struct tcptuned_streams_fit fit;
 
-	if (len > TCPTUNED_STREAMS_LEVELS_MAX ||
-	    !tcptuned_streams_memory_fit(rows, len, &fit, why_not))
+	len = MIN(len, TCPTUNED_STREAMS_LEVELS_MAX);
+	if (!tcptuned_streams_memory_fit(rows, len, &fit, why_not))
 		return false;
 	for (size_t i = 0; i < len; i++)
 		ret->levels[i] = level_of(&rows[i]);

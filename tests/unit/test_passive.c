@@ -522,3 +522,16 @@ TEST(what_is_refused)
 			assert_near(tcptuned_streams_rate(&fit, n), rate_of(n), 10);
 	}
 }
+
+/* Of more numbers of connections than a result has room for, the first ones count. */
+TEST(advice_of_many_levels)
+{
+	struct tcptuned_streams_row rows[TCPTUNED_STREAMS_LEVELS_MAX + 1];
+	struct tcptuned_streams_result result = {.size = sizeof(result)};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
+		rows[i] = struct_of(tcptuned_streams_row, .key.streams = i + 1, .level.windows = 1,
+				    .level.rate = rate_of(i + 1));
+	assert_true(tcptuned_streams_memory_conclude(rows, ARRAY_SIZE(rows), &result));
+	assert_int_equal(result.levels_len, TCPTUNED_STREAMS_LEVELS_MAX);
+}
