@@ -86,7 +86,8 @@ test_a_burst_fits_into_what_was_requested() {
 	held=$(unread 7002)
 	tcptuned_start
 	expect_ge "$(burst 7003)" "$written" "bytes that a sender writes at once"
-	expect_ge "$(unread 7004)" "$held" "bytes that a receiver holds"
+	# where the last segment, of up to 64 KB, ends is chance
+	expect_ge "$(unread 7004)" $((held - 65536)) "bytes that a receiver holds"
 	expect_eq "$(overridden SO_RCVBUF) $(overridden SO_SNDBUF)" "1 1" "requests overridden"
 }
 
