@@ -60,10 +60,12 @@ test_explain_a_locked_receiver() {
 	local said
 	tuned_path --set=policy.receive_window_max=512K --rate 100mbit --delay 20ms
 	events capped
-	application receiver b tcp4 listen "${ADDR[b]}" 7101 accept set rcvbuf 65536 get rcvbuf \
-		receive 20000000 say all until over
-	application sender a tcp4 connect "${ADDR[b]}" 7101 send 20000000 until over
-	wait_printed receiver all
+	application receiver b tcp4 listen "${ADDR[b]}" 7101 accept set rcvbuf 65536 get rcvbuf sip 65536 0
+	application sender a tcp4 connect "${ADDR[b]}" 7101 trickle 65536 0
+	# The kernel moves the clamp until the next ACK, and a receiver that gets the CPU late has less window for a while.
+	wait_output = true flow 7101 '.window_clamp_bytes == 524288 and .advertised_window_bytes >= 500000 and
+		.advertised_window_bytes <= 525312'
+	kill -STOP "$(pid_of sender)"
 	wait_output = idle flow 7101 .receive.limit # a second later
 	said=$(ctl explain "$(flow 7101 .local)" "$(flow 7101 .remote)")
 	note "$said"
@@ -87,8 +89,7 @@ $(of_flow .receive.rate_best_bytes_per_s) bytes.* in the fastest round" "measure
 	expect_match "$said" "kernel has   a buffer of $(of_flow .receive_buffer_bytes) bytes" "buffer"
 	expect_match "$said" "a window of $(of_flow .advertised_window_bytes) bytes.* advertised" \
 		"advertised"
-	expect_eq "$(of_flow .window_clamp_bytes)" 524288 "the clamp: the policy's maximum"
-	expect_between "$(of_flow .advertised_window_bytes)" 500000 525312 "the window that is advertised"
+	expect_le "$(of_flow .advertised_window_bytes)" 525312 "the window that is advertised"
 	expect_match "$said" "what it sends: nothing: there is nothing to send" "what limits it"
 	expect_match "$said" "what it receives: nothing: nothing arrives" "what limits it"
 	expect_eq "$(ctl explain 7101-"$(of_flow '.remote | split(":")[1]')")" "$said" "by ports"
