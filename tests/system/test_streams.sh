@@ -145,10 +145,11 @@ bytes_of_server() { # that its busiest connection has carried
 test_streams_by_http_to_a_server_that_limits_connections() {
 	local mode
 	host a b
-	link a b --rate 100mbit --delay 5ms
+	link a b --rate 100mbit --delay 50ms
 	for mode in limit close; do
 		http_server 1000000000 $mode
-		# 5 s for each number: a second without a processor changes a rate by less than a path that changed (30 %).
+		# 5 s for each number, and 100 ms: a second without a processor changes a rate, and a link that is 25 ms late a
+		# round trip, by less than a path that changed (30 %).
 		expect_eq "$(advice .why --max-impact 100% $url)" "the server refuses more connections" "$mode"
 		expect_eq "$(advised '.fastest.streams <= 2')" true "at most two are advised"
 	done
