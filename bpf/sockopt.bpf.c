@@ -124,12 +124,12 @@ static __always_inline __u32 limit_request(__s32 value, __u32 buffer_max)
  * most what the kernel's own may become. bpf_setsockopt() also locks it; so the call becomes the
  * one that takes this lock away (SO_BUF_LOCK). Returns false if the kernel is to skip the call.
  */
-static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, bool receive, __s32 *request,
-					   __u32 bytes)
+static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, struct tcptuned_flow *flow,
+					   bool receive, __s32 *request)
 {
 	const __u32 both = SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK;
 	struct sock *sk = sock_of(ctx);
-	struct tcptuned_flow *flow = flow_of(ctx->sk);
+	__u32 bytes = receive ? flow->req_rcvbuf : flow->req_sndbuf;
 	__u32 clamp = BPF_CORE_READ((struct tcp_sock *)sk, window_clamp);
 	__u32 locks = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & both;
 	__u32 have = receive ? BPF_CORE_READ(sk, sk_rcvbuf) : BPF_CORE_READ(sk, sk_sndbuf);
@@ -144,7 +144,7 @@ static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, bool receive
 	if (clamp != BPF_CORE_READ((struct tcp_sock *)sk, window_clamp))
 		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP,
 			   clamp || ctx->sk->state == BPF_TCP_CLOSE ? clamp : WINDOW_CLAMP_MAX);
-	if (receive && flow && flow->rcv_base < 2 * bytes)
+	if (receive && flow->rcv_base < 2 * bytes)
 		flow->rcv_base = 2 * bytes;
 	ctx->optname = SO_BUF_LOCK;
 	*request = locks;
@@ -193,7 +193,7 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 		return;
 	if (BPF_CORE_READ(sock_of(ctx), __sk_common.skc_state) == BPF_TCP_LISTEN)
 		keep_listener(flow, &sock_of(ctx)->__sk_common);
-	if (!enlarge_buffer(ctx, receive, request, bytes))
+	if (!enlarge_buffer(ctx, flow, receive, request))
 		ctx->optlen = -1;
 }
 
