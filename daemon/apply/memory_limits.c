@@ -208,16 +208,15 @@ void tcptuned_memory_buffer_limits_set(struct tcptuned_daemon *d)
 {
 	uint64_t before = 2 * tcptuned_sysctl_maximum_before(bpf_map__fd(d->kernel.bpf->maps.meta),
 							     TCPTUNED_SYSCTL_WMEM_MAX);
-	uint32_t receive = buffer_max(SO_RCVBUF);
-	uint32_t send;
+	uint32_t receive = buffer_max(SO_RCVBUF), send, request;
 
 	set_limit(d, TCPTUNED_SYSCTL_TCP_RMEM, "windows stay within half of the present one");
 	set_limit(d, TCPTUNED_SYSCTL_WMEM_MAX, "send buffers are left to the kernel");
 	send = buffer_max(SO_SNDBUF);
+	request = before ? (uint32_t)MIN(before, send) : send; /* 0: cannot be read here */
 	for (size_t i = 0; i < d->policies_len; i++) {
 		d->policies[i].record.rcv_buffer_max = receive;
 		d->policies[i].record.snd_buffer_max = send;
-		d->policies[i].record.snd_request_max = before ? (uint32_t)MIN(before, send)
-							       : send; /* 0: cannot be read here */
+		d->policies[i].record.snd_request_max = request;
 	}
 }

@@ -11,8 +11,8 @@
 
 #include <tcptuned/abi/policy.h>
 
-#include "util/sysctl.h"
 #include "util/cleanup.h"
+#include "util/sysctl.h"
 
 void tcptuned_cc_offered(char ret[static TCPTUNED_CONGESTION_NAMES])
 {
