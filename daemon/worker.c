@@ -275,6 +275,7 @@ static int serve_control(pid_t keeper, struct tcptuned_error *err)
 			   .start_us = d->shared->start_us},
 		.change = change,
 		.answering = renew_metrics,
+		.events_lost = &d->shared->events_lost,
 	};
 
 	return tcptuned_control_start(&the_worker.control, &options, err);

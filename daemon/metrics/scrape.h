@@ -29,7 +29,8 @@ struct tcptuned_shared {
 	bool paths_loaded;
 	__u64 ticks; /* of all workers: they do not hang */
 	__u64 scrapes, scrapes_ns;
-	__u64 cpu_ns; /* of all processes, as it was last shown */
+	__u64 events_lost; /* and reported to who listens */
+	__u64 cpu_ns;	   /* of all processes, as it was last shown */
 	struct tcptuned_limited limited[2];
 	struct tcptuned_shown_traffic {
 		char policy[TCPTUNED_POLICY_NAME_MAX];

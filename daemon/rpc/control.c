@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,9 @@
 
 /* Bytes of events that a client may leave unread; further events are lost to it. */
 #define LISTENER_BYTES (256u << 10)
+
+/* A process that retires lets clients read events so long, so that they need not ask again. */
+#define REST_MS 100
 
 /* Bytes of all answers that are not sent yet; beyond, no further request is served. */
 #define PENDING_BYTES (64ull << 20)
@@ -252,7 +256,7 @@ static int listen_to_events(struct client *client, const struct tcptuned_filter 
 
 	if (!control->events)
 		error = tcptuned_events_open(&control->events, control->options.source.kernel,
-					     on_event, control)
+					     control->options.events_lost, on_event, control)
 				?: sd_event_add_io(control->options.loop, &control->events_source,
 						   tcptuned_events_fd(control->events), EPOLLIN,
 						   on_ring, control);
@@ -660,19 +664,35 @@ void tcptuned_control_stop_failed(struct tcptuned_control *control,
 			send_error(client->fd, err);
 }
 
-/* One that has not read all is sent that, and has to ask again. */
+/* Send what has been read of the ring. The next process reads on. */
+static void send_rest(struct client *client, __u64 end_ms)
+{
+	struct pollfd poll_fd = {.fd = client->fd, .events = POLLOUT};
+	__u64 now_ms = tcptuned_monotonic_ms();
+
+	report_lost(client);
+	send_pending(client);
+	while (client->state == LISTENING && client->sent < client->out_len && now_ms < end_ms &&
+	       poll(&poll_fd, 1, (int)(end_ms - now_ms)) > 0) {
+		send_pending(client);
+		now_ms = tcptuned_monotonic_ms();
+	}
+}
+
+/* One that does not read is sent the rest later, and has to ask again. */
 void tcptuned_control_retire(struct tcptuned_control *control,
 			     void (*pass)(int fd, const struct tcptuned_filter *filter))
 {
 	struct tcptuned_filter filters[CLIENTS_MAX];
+	__u64 end_ms = tcptuned_monotonic_ms() + REST_MS;
 	int fds[CLIENTS_MAX];
 	size_t len = 0;
 
 	control->listen_source = sd_event_source_disable_unref(control->listen_source);
 	control->retires = true;
-	if (control->events)
-		send_events(control, 0);
 	for_each_client (control, client) {
+		if (client->state == LISTENING)
+			send_rest(client, end_ms);
 		if (client->state != LISTENING)
 			continue;
 		if (client->sent < client->out_len) {

@@ -29,6 +29,7 @@ struct tcptuned_control_options {
 	int (*change)(const struct tcptuned_request *request, FILE *out,
 		      struct tcptuned_error *err);
 	void (*answering)(void); /* is called before a request is answered */
+	__u64 *events_lost;	 /* see tcptuned_events_open() */
 };
 
 /* Look up the group @name; "" is root's. */

@@ -29,7 +29,7 @@ struct tcptuned_events {
 	void *ctx;
 	int gate_fd, totals_fd;
 	unsigned int left; /* events that may still be read now */
-	__u64 lost;	   /* the counter of lost events at the last renewal */
+	__u64 *lost;	   /* the counter of lost events at the last renewal */
 	__u64 until_ns;	   /* what it has set the gate to */
 };
 
@@ -165,7 +165,7 @@ static __u64 count_lost(const struct tcptuned_events *events)
 	struct tcptuned_totals totals;
 
 	if (tcptuned_maps_read_totals(events->totals_fd, &totals))
-		return events->lost;
+		return *events->lost;
 	return totals.counter[TCPTUNED_C_EVENTS_LOST];
 }
 
@@ -181,7 +181,7 @@ static int handle_event(void *ctx, void *data, size_t size)
 }
 
 int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_kernel *kernel,
-			 tcptuned_event_handler handler, void *ctx)
+			 __u64 *lost, tcptuned_event_handler handler, void *ctx)
 {
 	_cleanup_free_ struct tcptuned_events *events = calloc(1, sizeof(*events));
 	int error;
@@ -194,13 +194,15 @@ int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_ker
 		ring_buffer__new(bpf_map__fd(kernel->bpf->maps.events), handle_event, events, NULL);
 	if (!events->ring)
 		return -errno;
+	events->lost = lost;
 	/* There is no handler yet: discard what an earlier listener left, unless to this one. */
 	events->left = TCPTUNED_EVENTS_BYTES;
-	if (read_gate(events) <= tcptuned_monotonic_ns())
+	if (read_gate(events) <= tcptuned_monotonic_ns()) {
 		ring_buffer__consume(events->ring);
+		*lost = count_lost(events);
+	}
 	events->handler = handler;
 	events->ctx = ctx;
-	events->lost = count_lost(events);
 	error = set_gate(events, tcptuned_monotonic_ns() + LEASE_NS);
 	if (error) {
 		ring_buffer__free(events->ring);
@@ -224,11 +226,11 @@ void tcptuned_events_read(struct tcptuned_events *events)
 
 __u64 tcptuned_events_renew(struct tcptuned_events *events)
 {
-	__u64 before = events->lost;
+	__u64 before = *events->lost;
 
 	set_gate(events, tcptuned_monotonic_ns() + LEASE_NS);
-	events->lost = count_lost(events);
-	return events->lost - before;
+	*events->lost = count_lost(events);
+	return *events->lost - before;
 }
 
 void tcptuned_events_close(struct tcptuned_events *events, bool goes_on)

@@ -16,10 +16,11 @@ typedef void (*tcptuned_event_handler)(void *ctx, const struct tcptuned_event *e
 
 /*
  * Let the programs emit events from now on. What is in the ring buffer is discarded if they did
- * not. A host has one listener at a time, the daemon. Returns 0 or a negative errno.
+ * not. A host has one listener at a time, the daemon; @lost outlives its processes: which of the
+ * events that found no room have been reported. Returns 0 or a negative errno.
  */
 int tcptuned_events_open(struct tcptuned_events **ret, const struct tcptuned_kernel *kernel,
-			 tcptuned_event_handler handler, void *ctx);
+			 __u64 *lost, tcptuned_event_handler handler, void *ctx);
 
 /* The descriptor to poll for POLLIN. */
 int tcptuned_events_fd(const struct tcptuned_events *events);
