@@ -49,10 +49,9 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err)
 	if (error)
 		log_warning("open connections keep the buffers they have: %s", strerror(-error));
 	if (sums.namespaces_failed)
-		log_warning("processes or network namespaces that could not be entered: %u; "
-			    "connections there keep the buffers they have (CAP_SYS_ADMIN and "
-			    "CAP_SYS_PTRACE are needed)",
-			    sums.namespaces_failed);
+		log_warning("network namespaces or processes that could not be entered: %u (%s); "
+			    "connections there keep the buffers they have",
+			    sums.namespaces_failed, strerror(-sums.error));
 	unrestored = tcptuned_sysctls_restore(meta_fd);
 	error = tcptuned_kernel_detach(kernel);
 	if (error) {

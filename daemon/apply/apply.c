@@ -46,7 +46,7 @@ static void adopt(struct tcptuned_daemon *d)
 	if (a->namespaces_failed)
 		log_warning("network namespaces or processes that could not be entered: %u (%s); "
 			    "connections that are open there are left to the kernel",
-			    a->namespaces_failed, a->error ? strerror(-a->error) : "not permitted");
+			    a->namespaces_failed, strerror(-a->error));
 }
 
 /* The record without what depends on other policies: maxima of buffers, congestion control. */

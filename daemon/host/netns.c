@@ -75,8 +75,10 @@ static void count_missed(struct walk *walk, const char *path, bool is_process, i
 		return;
 	if (!is_process && (error == -ENOENT || error == -EINVAL))
 		walk->missed.vanished++;
-	else
+	else {
 		walk->missed.refused++;
+		walk->missed.error = error;
+	}
 }
 
 static void visit_all(struct walk *walk, const char *dir_path, const char *suffix, bool processes)

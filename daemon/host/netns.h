@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 struct tcptuned_netns_missed {
-	unsigned int refused;  /* names and processes that are there, but could not be entered */
+	unsigned int refused;  /* names and processes that are there, but could not be entered: */
+	int error;	       /* why the last one could not (negative errno) */
 	unsigned int vanished; /* names that no longer had a namespace when their turn came */
 };
 

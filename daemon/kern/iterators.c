@@ -68,6 +68,7 @@ int tcptuned_iterator_run(const struct bpf_link *link, struct tcptuned_adoption 
 	if (link)
 		error = tcptuned_netns_for_each(run_here, &run, &missed);
 	sums.namespaces_failed += missed.refused;
+	sums.error = sums.error ?: missed.error;
 	sums.namespaces_vanished = missed.vanished;
 	sums.ns = tcptuned_monotonic_ns() - start_ns;
 	if (ret)

@@ -49,7 +49,7 @@ struct tcptuned_adoption {
 	unsigned int namespaces;	/* visited to the end */
 	unsigned int namespaces_vanished; /* gone when their turn came */
 	unsigned int namespaces_failed;	  /* not visited to the end: may not be entered, ... */
-	int error;			  /* ... or this negative errno, the last one; 0: none */
+	int error;			  /* ... for this reason, the last one (negative errno) */
 	unsigned long long ns;		  /* duration */
 };
 
