@@ -73,7 +73,7 @@ test_streams_by_http_that_is_redirected() {
 	link a b --rate 20mbit --delay 25ms
 	http_server 1000000000
 	redirects 8001 $url
-	advice . --probe-time 24 --max-streams 1 http://10.99.0.2:8001/ >/dev/null
+	advice . --probe-time 60 --max-streams 1 http://10.99.0.2:8001/ >/dev/null
 	expect_between "$(advised .file_bytes)" 1000000000 1000000000 "bytes of the file"
 	redirects 8002 http://10.99.0.1:8000/internal
 	refuses 1 "redirects to another host; measure that one, if it is meant: http://10.99.0.1:8000/internal" \
@@ -93,8 +93,8 @@ test_streams_by_http_hide_a_password() {
 	link a b --rate 20mbit --delay 5ms
 	http_server 1000000000 auth
 	refuses 1 "status 403" http://user:wrong@10.99.0.2:8000/file
-	background search in_host a "${tcptunectl[@]}" streams --json --max-streams 2 \
-		http://user:S3cret@10.99.0.2:8000/file
+	background search in_host a "${tcptunectl[@]}" streams --json --max-streams 1 \
+		--probe-time 96 http://user:S3cret@10.99.0.2:8000/file
 	wait_output -ge 2 answers # one asked for the size
 	expect_match "$(processes)" "streams .*http://\*+@10.99.0.2:8000/file" "tcptunectl"
 	expect_match "$(processes)" "^curl .*--config -" "curl"
@@ -142,15 +142,16 @@ bytes_of_server() { # that its busiest connection has carried
 }
 
 # Answers to one connection, and to a second one, but not to four, with and without a status that says so.
+# timeout: 600
 test_streams_by_http_to_a_server_that_limits_connections() {
 	local mode
 	host a b
 	link a b --rate 100mbit --delay 50ms
 	for mode in limit close; do
 		http_server 1000000000 $mode
-		# 5 s for each number, and 100 ms: a second without a processor changes a rate, and a link that is 25 ms late a
-		# round trip, by less than a path that changed (30 %).
-		expect_eq "$(advice .why --max-impact 100% $url)" "the server refuses more connections" "$mode"
+		# 12 s for each number, and 100 ms: two seconds without a processor change a rate, and a link that is 25 ms
+		# late a round trip, by less than a path that changed (30 %).
+		expect_eq "$(advice .why --max-impact 100% --probe-time 144 $url)" "the server refuses more connections" "$mode"
 		expect_eq "$(advised '.fastest.streams <= 2')" true "at most two are advised"
 	done
 }
@@ -160,7 +161,7 @@ test_streams_by_way_of_a_proxy() {
 	host a b
 	link a b --rate 20mbit --delay 5ms
 	http_server 1000000000
-	http_proxy=http://user:secret@10.99.0.2:8000/ streams --probe-time 6 --max-streams 1 http://no.such.host.invalid/file \
+	http_proxy=http://user:secret@10.99.0.2:8000/ streams --probe-time 60 --max-streams 1 http://no.such.host.invalid/file \
 		>"$TEST_DIR/said" 2>"$TEST_DIR/stderr"
 	expect_match "$(<"$TEST_DIR/said")" "^fastest +1 " "advice"
 	expect_eq "$(<"$TEST_DIR/stderr")" "tcptunectl: http_proxy is set: unless no_proxy excludes the host, this is \
@@ -182,10 +183,11 @@ with socket.create_server(('${ADDR[b]}', 5201)): print('listening', flush=True);
 }
 
 # As a program uses the library that is installed. It has a connection open that carried more than may be measured.
+# timeout: 600
 test_streams_by_the_library() {
 	local root=$TEST_DIR/root
 	host a b
-	link a b --rate 20mbit --delay 5ms --queue 100KB
+	link a b --rate 20mbit --delay 50ms --queue 100KB
 	http_server 1000000000
 	iperf3_server
 	make -s -C "$(dirname "$(readlink -f "$TEST_TOP/Makefile")")" install-lib DESTDIR="$root" # a lane's top is in no repository
@@ -198,10 +200,10 @@ test_streams_by_the_library() {
 
 int main(int argc, char **argv)
 {
-	static char data[65536], ask[] = "GET /file HTTP/1.1\r\nRange: bytes=0-12999999\r\n\r\n";
+	static char data[65536], ask[] = "GET /file HTTP/1.1\r\nRange: bytes=0-25999999\r\n\r\n";
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(8000), .sin_addr.s_addr = inet_addr(argv[1])};
-	struct tcptuned_streams_options options = {.size = sizeof(options), .probe = TCPTUNED_STREAMS_HTTP, .probe_seconds = 2,
-						.streams_max = 1, .bytes_max = 12e6};
+	struct tcptuned_streams_options options = {.size = sizeof(options), .probe = TCPTUNED_STREAMS_HTTP, .probe_seconds = 5,
+						.streams_max = 1, .bytes_max = 25e6};
 	struct tcptuned_streams_result result = {.size = sizeof(result)};
 	int s = socket(AF_INET, SOCK_STREAM, 0), status;
 	struct ParallelTCPChar *advice;
@@ -210,7 +212,7 @@ int main(int argc, char **argv)
 
 	if (connect(s, (struct sockaddr *)&to, sizeof(to)) || send(s, ask, sizeof(ask) - 1, 0) < 0)
 		return 2;
-	for (long left = 13000000, n; left > 0 && (n = recv(s, data, sizeof(data), 0)) > 0; left -= n)
+	for (long left = 26000000, n; left > 0 && (n = recv(s, data, sizeof(data), 0)) > 0; left -= n)
 		;
 	if (tcptuned_streams_start(argv[2], &options, &search))
 		return 3;
