@@ -860,11 +860,12 @@ test_tcptune_run_killed() {
 }
 
 # Each of 1,000 connections is in the report.
+# timeout: 600
 test_tcptune_run_of_a_thousand_connections() {
 	local option
 	prepare
 	for option in "" --tune; do
-		timeout 60 "${run[@]}" --json $option python3 - 2>"$TEST_DIR/report" <<'END'
+		timeout 120 "${run[@]}" --json $option python3 - 2>"$TEST_DIR/report" <<'END'
 import resource, socket, time
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
@@ -873,7 +874,7 @@ pairs = [(socket.create_connection(server.getsockname()), server.accept()[0]) fo
 for one, other in pairs:
     one.sendall(bytes(10000))
     assert other.recv(10000, socket.MSG_WAITALL) == bytes(10000)
-time.sleep(16)  # a scan, that takes 1/800 of a processor
+time.sleep(32)  # a scan: the next one is due after 800 times what one takes of a processor, at most 30 s
 for one, other in pairs:
     one.close()
 time.sleep(0.5)
@@ -885,16 +886,17 @@ END
 
 # Data of connections that are reset when the command ends: of half of them before the last scan, since by
 # SO_LINGER the kernel forgets how much it was, and after it of those whose last byte is not read.
+# timeout: 600
 test_tcptune_run_reports_what_came_last() {
 	prepare
-	timeout 60 "${run[@]}" --json python3 - 2>"$TEST_DIR/report" <<'END'
+	timeout 120 "${run[@]}" --json python3 - 2>"$TEST_DIR/report" <<'END'
 import socket, struct, time
 
 server = socket.create_server(("127.0.0.1", 0), backlog=20)
 pairs = [(socket.create_connection(server.getsockname()), server.accept()[0]) for _ in range(20)]
 for i, (one, other) in enumerate(pairs):
     if i == 10:
-        for _ in range(40): # a machine that stood still has slept one of them
+        for _ in range(640): # 32 s, as above; a machine that stood still has slept one of them
             time.sleep(0.05)
     if i < 10:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
