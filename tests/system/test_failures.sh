@@ -54,7 +54,8 @@ test_no_room_for_events() {
 	worker=$(worker)
 	kill -STOP "$(pid_of tcptuned)" # which would replace the other one
 	kill -STOP "$worker"
-	background many in_group in_host a "${keep_alive[@]}" pairs 1500
+	# the programs emit events for 15 s at most, since it does not renew that
+	background many in_group in_host a chrt -f 1 "${keep_alive[@]}" pairs 1500
 	wait_printed many open
 	kill -CONT "$worker"
 	kill -CONT "$(pid_of tcptuned)"
@@ -68,10 +69,10 @@ test_no_room_for_events() {
 # The daemon finds a namespace by its processes, too, so they have to be gone.
 delete_meanwhile() { # NAME...
 	local name pids=()
+	chrt -f -p 1 "$BASHPID" # in little time: the daemon visits namespaces for five seconds at most
 	for name; do
 		pids+=("$(pid_of "$name-server")" "$(pid_of "$name-client")")
 	done
-	# in little time: the daemon visits namespaces for five seconds at most
 	until grep -q waits "$TEST_DIR/holder.log"; do
 		sleep 0.05
 	done
@@ -97,7 +98,7 @@ test_namespaces_vanish_during_adoption() {
 	host kept "${names[@]}"
 	: >/run/netns/last
 	# A process that opens one of the files waits until this process ends: FAN_OPEN_PERM
-	background holder python3 -uc '
+	background holder chrt -f 1 python3 -uc '
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None)
 fd = libc.fanotify_init(4, os.O_RDONLY)
@@ -119,8 +120,8 @@ time.sleep(240)' /run/netns/first /run/netns/last
 	background deleter delete_meanwhile "${names[@]}"
 	# A congestion control that is set makes a record at once. With the kernel's windows, no sysctl is raised,
 	# for which the daemon would visit the namespaces before.
-	tcptuned_start --set=policy.congestion_control=reno --set=policy.receive_window_max=kernel \
-		--set=policy.send_window_max=kernel
+	TCPTUNED_PREFIX="chrt -f 1" tcptuned_start --set=policy.congestion_control=reno \
+		--set=policy.receive_window_max=kernel --set=policy.send_window_max=kernel
 	expect_eq "$(<"$TEST_DIR/deleter.log")" "20 are gone" "meanwhile"
 	expect_eq "$(counter tcptuned_adoption_namespaces '{result="vanished"}')" 22 \
 		"names without a namespace, with the two that never had one"
