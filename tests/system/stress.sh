@@ -79,7 +79,7 @@ stress_lifecycle() { # SECONDS CONNECTIONS [CAPTURE]
 	fi
 	# After a stop, applications may fill send buffers as large as the kernel's maximum: up to 2 GB in all,
 	# which this link carries in three minutes.
-	set -- --duration $((seconds + 240)) --stall 240 --verify --streams $((connections / 2))
+	set -- --duration $((seconds + 540)) --stall 240 --verify --streams $((connections / 2))
 	stream locked 7101 "$@" --rcvbuf 64KiB
 	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 "$@"
 	wait_until stress_all_have_carried 140000

@@ -62,7 +62,7 @@ kill_streams() { # PORT...
 }
 
 stream_of_untuned_sender() { # PORT [OPTION...]
-	SENDER_PREFIX= stream "sender-$1" "$1" --duration 280 --congestion reno "${@:2}"
+	SENDER_PREFIX= stream "sender-$1" "$1" --duration 560 --congestion reno "${@:2}"
 }
 
 # Each of eight, which have one peer, wants more than an eighth of half the budget.
@@ -129,6 +129,8 @@ stops_with_grants() { # BYTES
 	kill -STOP "$(pid_of sender-7301)" "$(pid_of sender-7302)"
 	wait_until all_read 7301
 	wait_until all_read 7302
+	wait_until are_quiet 7301 # after the last window updates
+	wait_until are_quiet 7302
 	[ "$(budget_sees 7301 budget_granted_bytes)" -ge "$1" ] && [ "$(budget_sees 7302 budget_granted_bytes)" -ge "$1" ] ||
 		{ kill -CONT "$(pid_of sender-7301)" "$(pid_of sender-7302)"; return 1; }
 }

@@ -42,7 +42,7 @@ scene_with() { # DEFAULT EXPECTED
 	tcptuned_start
 	expect_match "$(bpftool struct_ops show)" ' bitcp +tcp_congestion_ops' "bpftool"
 	expect_match "$(sysctl -n net.ipv4.tcp_available_congestion_control)" '\<bitcp\>' "sysctl"
-	scene_iperf 10
+	scene_iperf 30
 	wait_output -ge 262144 flow 5201 .advertised_window_bytes
 	# iperf3 sets it on its listener and on its client.
 	expect_ge "$(overridden SO_RCVBUF)" 2 "requests for a receive buffer, overridden"

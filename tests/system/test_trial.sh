@@ -40,7 +40,8 @@ test_trial_leaves_what_is_held_back_to_the_kernel() {
 test_trial_that_does_harm_ends() {
 	local i
 	trial_path "receive_window_max = 64K\n" --rate 1gbit --delay 100ms
-	stream open 7301 --count 40 --bytes 300KB --streams 20 --interval 280000
+	stream open 7301 --count 40 --bytes 300KB --streams 20 --interval 1000000 \
+		--stall 1200 --timeout 1200
 	wait_output = 20 ctl_json '[.flows[] | select(.bytes_received >= 300000)] | length' flows --local-port 7301
 	expect_eq "$(connections '.flags | contains(["observe"])' | jq -c unique)" "[false,true]" "open ones, before"
 	expect_match "$(ctl trial)" "Too few to compare" "before"
