@@ -10,8 +10,8 @@ On a busy host a process that was woken runs later, and meanwhile it is the trut
 waits for it. So a sample counts if both processes slept all the time (a receiver 0, which every segment wakes, is
 not looked at), and that of a writer that sleeps of its own accord while something is in flight. The emulated link of
 a busy host may lose and delay what it should not: unless losses are expected, a sample does not count while something
-is being repaired, and the queue fills again, or while the RTT says that segments wait, where the sender is expected
-to be the limit. None of a receiver 0 counts while it is late.
+is being repaired, and the queue fills again, or while the RTT says that segments wait, where that is not the limit that is
+expected. None of a receiver 0 counts while it is late.
 """
 import collections
 import json
@@ -50,10 +50,14 @@ while time.monotonic() < end and any(counted[row[0]] < samples for row in rows):
             continue
         if send == "application" and not sender["flight_bytes"]:
             continue
-        if receive == "sender" and receiver["receiver_rtt_us"] >= 1.5 * receiver["receive"]["min_rtt_us"]:
+        if receive in ("sender", "receiver_window") and \
+                receiver["receiver_rtt_us"] >= 1.5 * receiver["receive"]["min_rtt_us"]:
+            continue
+        if send != "path" and sender["flight_bytes"] and \
+                sender["srtt_us"] >= 1.5 * min(sender["min_rtt_us"], sender["send"]["min_rtt_us"]):
             continue
         now, again = time.monotonic(), sender["retransmitted_segments"]
-        if sender["lost_segments"] or again != repaired.setdefault(port, (again, 0))[0]:
+        if sender["lost_segments"] or again != repaired.setdefault(port, (0, 0))[0]:
             repaired[port] = again, now + REFILL_S
         if send != "loss" and now < repaired[port][1]:
             continue

@@ -66,6 +66,7 @@ test_explain_a_locked_receiver() {
 	wait_output = true flow 7101 '.window_clamp_bytes == 524288 and .advertised_window_bytes >= 500000 and
 		.advertised_window_bytes <= 525312'
 	kill -STOP "$(pid_of sender)"
+	wait_until all_read 7101
 	wait_output = idle flow 7101 .receive.limit # a second later
 	said=$(ctl explain "$(flow 7101 .local)" "$(flow 7101 .remote)")
 	note "$said"

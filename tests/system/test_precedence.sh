@@ -113,10 +113,11 @@ half_open() { # CONGESTION_CONTROL
 }
 
 # Sets $share to ssthresh by the maximum window that a bitcp flow reached. Fails while there is no ssthresh, or while
-# the maximum is so small that rounding to whole segments takes more than 0.05 of it.
+# the maximum is so small that rounding to whole segments takes more than 0.05 of it. Of less than low_window, 14
+# segments, half is left and the maximum stays.
 lossy() { # PORT
 	share=$(ctl flows --json --remote-port "$1" | jq -er "first(.flows[]
-		| select((.bitcp.max_segments // 0) >= 20 and .ssthresh_segments)
+		| select((.bitcp.max_segments // 0) >= 20 and .ssthresh_segments >= 7)
 		| .ssthresh_segments / .bitcp.max_segments | select(. < 1))")
 }
 
@@ -192,6 +193,7 @@ quiet_fields() {
 		s/\b(send|pacing_rate|delivery_rate) [0-9.]+[a-z]*bps//g
 		s/\b(cwnd|ssthresh|segs_out|segs_in|data_segs_out|data_segs_in|delivered|snd_wnd|rcv_space|rcv_ssthresh|rcv_ooopack|rwnd_limited|sndbuf_limited|app_limited)(:[^ ]*)?//g
 		s/:[0-9]{5}\b/:PORT/g; s/,f[0-9]+,/,f,/; s/,d[0-9]+\)/,d)/; s/ (timer|dsack_dups):[^ ]*//g
+		s|\bretrans:0/[0-9]+||g # of the SYN, whose timeout stays 1 s
 		s/[[:space:]]+/ /g'
 }
 
