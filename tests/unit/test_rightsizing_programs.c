@@ -226,6 +226,9 @@ static void expect_receiver(void)
 			held = 2 * wanted;
 		assert_true(flow.rcv_clamp >= held - held / 8 && flow.rcv_clamp <= held + held / 8);
 	}
+	/* what is unread takes nothing of a window that was earned */
+	if (flow.rcv_clamp && flow.rcv_reason == RIGHTSIZE_EARNED)
+		assert_true(flow.rcv_clamp >= flow.rcv_allowed - flow.rcv_allowed / 8);
 	/* an application that waits for an amount gets it */
 	if (flow.rcv_clamp && !flow.rcv_allowed && flow.rcv_window_max == ~0u)
 		assert_true(flow.rcv_clamp + unread >= 2 * wanted - wanted / 4);
