@@ -319,12 +319,12 @@ static const struct {
 };
 
 static const char *const ends[] = {
-	[TCPTUNED_STREAMS_END_NO_GAIN] = "twice as many gained less than 5 %",
+	[TCPTUNED_STREAMS_END_NO_GAIN] = "doubling the connections gained less than 5 %",
 	[TCPTUNED_STREAMS_END_IMPACT] = "more were not measured, since others would lose too much",
 	[TCPTUNED_STREAMS_END_WANTED] = "it carries the rate that is wanted",
 	[TCPTUNED_STREAMS_END_MAX] = "no more may be measured",
 	[TCPTUNED_STREAMS_END_BUDGET] =
-		"the time or the bytes for probes were used up; more may be faster",
+		"the time, the bytes or the file were used up; more may be faster",
 	[TCPTUNED_STREAMS_END_REFUSED] = "the server refuses more connections",
 };
 

@@ -420,6 +420,12 @@ static int is_other_path(double before_s, double after_s)
 	return min_s > 0 && max_s > CHANGE * min_s && max_s > min_s + 1e-3;
 }
 
+/* A receiver samples it in the handshake and with its requests, too seldom to compare: unknown. */
+static double comparable_rtt_s(const struct tcptuned_streams_level *level)
+{
+	return level->receives ? 0 : level->rtt_min_s;
+}
+
 /*
  * One connection was measured again after the search. A rate that differs from the first may be
  * chance, so that it is measured a second time.
@@ -431,7 +437,7 @@ static int judge_check(struct tcptuned_streams *t)
 	const struct tcptuned_streams_level *again = &r->levels[r->levels_len - 1];
 	double change = fmax(first->rate / again->rate, again->rate / first->rate);
 
-	if (is_other_path(first->rtt_min_s, again->rtt_min_s))
+	if (is_other_path(comparable_rtt_s(first), comparable_rtt_s(again)))
 		return end_with_change_of_rtt(t, first->rtt_min_s, again->rtt_min_s);
 	t->varies |= change > CHANGE;
 	if (change <= fmax(tolerance(t, first), tolerance(t, again)))
@@ -454,7 +460,7 @@ static int judge_level(struct tcptuned_streams *t, const struct tcptuned_streams
 
 	if (t->checks)
 		return judge_check(t);
-	r->end = tcptuned_streams_doubling_add(&t->doubling, level->rate, level->rtt_min_s,
+	r->end = tcptuned_streams_doubling_add(&t->doubling, level->rate, comparable_rtt_s(level),
 					       verdict_is_uncertain(level));
 	if (r->end == TCPTUNED_STREAMS_END_CHANGED)
 		return end_with_change_of_rtt(t,
@@ -499,7 +505,7 @@ static int add_level(struct tcptuned_streams *t, const struct probe_report *repo
 				"its connections cannot be read by sock_diag: %s",
 				strerror(-t->samples.err));
 	if (!(level->rate > 0) && r->levels_len)
-		return end_early(t, TCPTUNED_STREAMS_END_MAX);
+		return end_early(t, TCPTUNED_STREAMS_END_BUDGET);
 	if (!(level->rate > 0))
 		return end_with(t, -ENODATA, "%s",
 				report->bytes >= (double)t->run.file_bytes
@@ -528,6 +534,15 @@ static int follow(struct tcptuned_streams *t, const char *url)
 	return go_on(t, 0);
 }
 
+/* Refused, by a reset or by silence, if one connection succeeds again. */
+static int end_if_one_succeeds(struct tcptuned_streams *t)
+{
+	t->result.end = TCPTUNED_STREAMS_END_REFUSED;
+	t->checks = 1;
+	t->repeats = 0;
+	return go_on(t, 1);
+}
+
 /* The child has ended: takes its result, and goes on. */
 static int take_report(struct tcptuned_streams *t)
 {
@@ -553,13 +568,8 @@ static int take_report(struct tcptuned_streams *t)
 		t->repeat_s = now_s() + REPEAT_S;
 		return 1;
 	}
-	if (err == -EPROTO && t->run.streams > 1) {
-		/* Refused, by a reset for example, if one connection succeeds again. */
-		r->end = TCPTUNED_STREAMS_END_REFUSED;
-		t->checks = 1;
-		t->repeats = 0;
-		return go_on(t, 1);
-	}
+	if (err == -EPROTO && t->run.streams > 1)
+		return end_if_one_succeeds(t);
 	if (err || report.refused)
 		return end_with(t, err ? err : -EPROTO, "%s", why);
 	return add_level(t, &report, cpu);
@@ -580,6 +590,10 @@ static int check_bounds(struct tcptuned_streams *t)
 	double elapsed_s = now_s() - t->probe_began_s, silence_s = max_silence_s(t);
 
 	/* The first question, for the file's size, has a limit of its own. */
+	if (t->run.streams > 1 && !t->samples.data_s && elapsed_s > silence_s && !t->samples.err) {
+		end_probe(t);
+		return end_if_one_succeeds(t);
+	}
 	if (t->run.streams && !t->samples.data_s && elapsed_s > silence_s && !t->samples.err)
 		return end_with(t, -ETIMEDOUT, "the server is silent: no data within %.0f seconds",
 				silence_s);

@@ -151,14 +151,13 @@ enum tcptuned_streams_end {
 	TCPTUNED_STREAMS_END_WANTED,  /* the rate that was wanted is reached */
 	TCPTUNED_STREAMS_END_MAX,     /* no more connections are allowed */
 	TCPTUNED_STREAMS_END_CHANGED, /* the path changed between two measurements */
-	TCPTUNED_STREAMS_END_BUDGET,  /* the seconds or bytes for measurements are used up */
+	TCPTUNED_STREAMS_END_BUDGET,  /* the seconds, the bytes or the file are used up */
 	TCPTUNED_STREAMS_END_REFUSED, /* the server takes no more connections */
 };
 
 /*
- * A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. That a
- * doubling gained little is believed if both measurements are certain, or if the next doubling
- * gains as little.
+ * A search by doubling: 1, 2, 4, 8, ... All zeroes and the first four members: a new one. If
+ * either measurement is uncertain, a doubling that gained little does not end the search, once.
  */
 struct tcptuned_streams_doubling {
 	double gain;		  /* of a doubling that is worth another one: 0.05 is 5 % */
