@@ -137,7 +137,8 @@ static void format_limited(const json_t *flow, bool receives, char ret[CTL_WORD]
 /* @before: the connection, @seconds ago; NULL: it is new. */
 static void fill_row(const json_t *flow, const json_t *before, double seconds, struct row *row)
 {
-	unsigned long long rtt = ctl_number(flow, "srtt_us"), min = ctl_number(flow, "min_rtt_us");
+	unsigned long long rtt, min;
+	bool receives;
 
 	/* Another connection may have the ends of one that is over. */
 	if (ctl_number(before, "bytes_received") > ctl_number(flow, "bytes_received") ||
@@ -145,8 +146,6 @@ static void fill_row(const json_t *flow, const json_t *before, double seconds, s
 		before = NULL;
 	memset(row, 0, sizeof(*row));
 	row->flow = flow;
-	row->rtt_us = rtt;
-	row->queue_us = rtt > min ? rtt - min : 0;
 	if (before && seconds > 0) {
 		row->in = 8 / seconds *
 			  (double)(ctl_number(flow, "bytes_received") -
@@ -155,6 +154,13 @@ static void fill_row(const json_t *flow, const json_t *before, double seconds, s
 			   (double)(ctl_number(flow, "bytes_acked") -
 				    ctl_number(before, "bytes_acked"));
 	}
+	receives = before ? row->in > row->out
+			  : ctl_number(flow, "bytes_received") > ctl_number(flow, "bytes_acked");
+	/* Of one that receives, the sender's RTT is that of the handshake. */
+	rtt = receives ? ctl_number(flow, "receiver_rtt_us") : 0;
+	min = ctl_number(flow, rtt ? "receive.min_rtt_us" : "min_rtt_us");
+	row->rtt_us = rtt ?: ctl_number(flow, "srtt_us");
+	row->queue_us = min && row->rtt_us > min ? row->rtt_us - min : 0;
 	format_unit(ctl_text(flow, "cgroup"), row->cells[UNIT]);
 	snprintf(row->cells[PEER], CTL_WORD, "%s", ctl_text(flow, "remote"));
 	snprintf(row->cells[IN], CTL_WORD, "-");
@@ -163,14 +169,10 @@ static void fill_row(const json_t *flow, const json_t *before, double seconds, s
 		format_rate(row->in, row->cells[IN]);
 		format_rate(row->out, row->cells[OUT]);
 	}
-	ctl_format_us(rtt, row->cells[RTT]);
+	ctl_format_us(row->rtt_us, row->cells[RTT]);
 	ctl_format_us(row->queue_us, row->cells[QUEUE]);
 	snprintf(row->cells[CC], CTL_WORD, "%s", ctl_text(flow, "congestion_control"));
-	format_limited(flow,
-		       before ? row->in > row->out
-			      : ctl_number(flow, "bytes_received") >
-					ctl_number(flow, "bytes_acked"),
-		       row->cells[LIMITED]);
+	format_limited(flow, receives, row->cells[LIMITED]);
 }
 
 static int compare_rows(const void *left, const void *right, void *order)
@@ -407,12 +409,22 @@ static void catch_signals(const struct top *top, sigset_t *ret_waiting)
 	sigdelset(ret_waiting, SIGTSTP);
 }
 
-/* Until the shell continues this process. */
+/* Until the shell continues this process. The kernel ignores SIGTSTP where no shell would. */
 static void suspend(struct top *top)
 {
+	const struct sigaction normal = {.sa_handler = SIG_DFL};
+	struct sigaction caught;
+	sigset_t stop;
+
 	suspended = 0;
 	give_terminal_back(top);
-	raise(SIGSTOP);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	sigaction(SIGTSTP, &normal, &caught);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	sigaction(SIGTSTP, &caught, NULL);
 	take_terminal(top);
 }
 
