@@ -15,8 +15,9 @@
 
 #define TIMEOUT_S 2
 
-/* The exit status of tcptunectl with which the daemon refuses a request that is wrong. */
-#define STATUS_USAGE 2
+/* The exit statuses of tcptunectl with which the daemon refuses a request that is wrong, or any. */
+#define STATUS_USAGE  2
+#define STATUS_DAEMON 40
 
 static int connect_to(const char *path)
 {
@@ -90,7 +91,9 @@ static int read_answer(const json_t *answer, struct tcptuned_advice *to)
 	const json_t *status = json_object_get(answer, "status");
 
 	if (status)
-		return json_integer_value(status) == STATUS_USAGE ? -EINVAL : -EBUSY;
+		return json_integer_value(status) == STATUS_USAGE    ? -EINVAL
+		       : json_integer_value(status) == STATUS_DAEMON ? -EBUSY
+								     : -EIO;
 	copy_text(to->prefix, sizeof(to->prefix), answer, "prefix");
 	copy_text(to->congestion_control, sizeof(to->congestion_control), answer,
 		  "congestion_control");

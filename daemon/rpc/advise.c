@@ -8,6 +8,7 @@
 
 #include <bpf/bpf.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "host/cc.h"
 #include "host/sysctl.h"
@@ -71,24 +72,33 @@ static void set_path(json_t *object, const struct tcptuned_source *source,
 	set_direction(object, "receive", path->rcv_per_rtt, path->min_rtt_us);
 }
 
-/* Add how many parallel connections carry most, if @rows, which belong together, say that. */
-static void set_streams(json_t *object, const struct tcptuned_streams_row *rows, size_t len)
+/*
+ * Add how many parallel connections carry most, if @rows, which belong together, say that, and were
+ * seen after @seen_s, which is the last one of the other congestion controls.
+ */
+static void set_streams(json_t *object, const struct tcptuned_streams_row *rows, size_t len,
+			__s64 *seen_s)
 {
 	struct tcptuned_streams_result result = {.size = sizeof(result)};
+	__s64 last_s = 0;
 
-	if (!tcptuned_streams_memory_conclude(rows, len, &result))
+	for (size_t i = 0; i < len; i++)
+		last_s = MAX(last_s, rows[i].level.updated_s);
+	if (last_s < *seen_s || !tcptuned_streams_memory_conclude(rows, len, &result))
 		return;
+	*seen_s = last_s;
 	json_object_set_new(object, rows[0].key.receives ? "receive_streams" : "send_streams",
 			    json_pack("{s:i,s:f}", "streams", (int)result.within, "bits_per_second",
 				      result.within_rate));
 }
 
-/* Of several congestion controls, the last one counts. */
+/* Of several congestion controls, the one that was seen last counts. */
 static int add_streams(json_t *object, const struct tcptuned_source *source,
 		       const struct tcptuned_request *request, struct tcptuned_error *err)
 {
 	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
 	struct tcptuned_path_key host;
+	__s64 seen_s[2] = {0}; /* of connections that send, and that receive */
 	size_t len, together;
 	int error = tcptuned_streams_memory_read(bpf_map__fd(source->kernel->bpf->maps.streams),
 						 &rows, &len, err);
@@ -98,7 +108,7 @@ static int add_streams(json_t *object, const struct tcptuned_source *source,
 	for (size_t i = 0; !error && i < len; i += together) {
 		together = tcptuned_streams_memory_together(&rows[i], len - i);
 		if (!memcmp(&rows[i].key.host, &host, sizeof(host)))
-			set_streams(object, &rows[i], together);
+			set_streams(object, &rows[i], together, &seen_s[!!rows[i].key.receives]);
 	}
 	return error;
 }
