@@ -74,7 +74,8 @@ static bool fill_sample(struct path_sample *ret, struct tcptuned_path_key *key,
 		.min_rtt_us = info->tcpi_min_rtt,
 		.rcv_per_rtt = path_per_rtt(&c->tuner.receive, info->tcpi_min_rtt),
 	};
-	return !c->saved && ret->rcv_per_rtt && ret->min_rtt_us != ~0u && fill_key(key, &c->socket);
+	return !c->saved && ret->received >= CARRIED_MIN && ret->rcv_per_rtt &&
+	       ret->min_rtt_us != ~0u && fill_key(key, &c->socket);
 }
 
 static void read_path(void *context, const struct tcptuned_path_key *key,
