@@ -95,7 +95,7 @@ static int load_failed(struct tcptuned_error *err, int errnum, const char *what)
 {
 	struct rlimit files;
 
-	if (errnum == EMFILE || errnum == ENFILE)
+	if (errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM)
 		return maps_failed(err, errnum);
 	/* libbpf also reports other errors then. */
 	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < FILES_MIN)

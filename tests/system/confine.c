@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * confine docker|notifier|old COMMAND...: runs a command under the seccomp filter of a Docker
- * container without extra capabilities, under one that has a notifier, or as on a kernel that lacks
- * SO_BUF_LOCK.
+ * confine docker|notifier|old|full COMMAND...: runs a command under the seccomp filter of a Docker
+ * container without extra capabilities, under one that has a notifier, as on a kernel that lacks
+ * SO_BUF_LOCK, or as on one that has no memory for BPF programs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <linux/bpf.h>
 
 /*
  * What seccomp/default.json of github.com/moby/profiles (seccomp/v0.2.3, as of Docker 29.4) lacks
@@ -52,10 +53,11 @@ int main(int argc, char **argv)
 {
 	int notifies = argc > 2 && !strcmp(argv[1], "notifier");
 	int old = argc > 2 && !strcmp(argv[1], "old");
+	int full = argc > 2 && !strcmp(argv[1], "full");
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int err;
 
-	if (argc < 3 || !filter || (!notifies && !old && strcmp(argv[1], "docker")))
+	if (argc < 3 || !filter || (!notifies && !old && !full && strcmp(argv[1], "docker")))
 		return 2;
 	/* No one calls uselib(): it is not in the C library. */
 	if (notifies)
@@ -63,6 +65,9 @@ int main(int argc, char **argv)
 	else if (old)
 		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(getsockopt), 1,
 				       SCMP_A2_32(SCMP_CMP_EQ, SO_BUF_LOCK));
+	else if (full)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(bpf), 1,
+				       SCMP_A0_32(SCMP_CMP_EQ, BPF_PROG_LOAD));
 	else
 		err = forbid_as_docker(filter);
 	err = err ? err : seccomp_load(filter);

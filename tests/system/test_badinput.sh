@@ -95,6 +95,12 @@ test_two_sockets_of_systemd() {
 	refused 10 "systemd passed 2 sockets.*;" two_sockets "$TEST_BUILD/tcptuned" "${daemon_options[@]}"
 }
 
+# An exit status of a kernel that lacks something would end the retries of systemd.
+test_no_memory_for_programs() {
+	expect_refused 1 "cannot be loaded: Cannot allocate memory" \
+		"$TEST_BUILD/tests/system/confine" full "$TEST_BUILD/tcptuned" "${daemon_options[@]}"
+}
+
 test_no_bpffs() {
 	# the test's own, and the host's below it
 	while findmnt -n -t bpf /sys/fs/bpf >/dev/null; do
