@@ -89,6 +89,8 @@ static int open_listener(const char *text, unsigned int number, bool *ret_elsewh
 			    text, number);
 	fd = listen_on(address, ret_elsewhere);
 	freeaddrinfo(address);
+	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS)
+		return FAIL(error, -fd, INTERNAL, "metrics: cannot listen: %s", strerror(-fd));
 	if (fd < 0)
 		return tcptuned_error_fill(
 			error, -fd, fd == -EADDRINUSE ? TCPTUNED_EXIT_IN_USE : TCPTUNED_EXIT_CONFIG,

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/param.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -304,6 +305,19 @@ TEST(clear_errors)
 			 -EADDRINUSE);
 	assert_int_equal(refused(-1, "localhost", 0, TCPTUNED_EXIT_CONFIG, "\"localhost\""),
 			 -EINVAL);
+}
+
+/* Another start may succeed, with the same configuration. */
+TEST(no_descriptors)
+{
+	struct rlimit limit, none;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){.rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(refused(-1, "127.0.0.1", 0, TCPTUNED_EXIT_INTERNAL, "Too many open files"),
+			 -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 /* An address that does not exist yet, as before DHCP at boot, is reported, but is no error. */
