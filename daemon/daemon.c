@@ -295,6 +295,10 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 	for (size_t i = 0; i < d->policies_len; i++)
 		if (d->policies[i].record.disabled)
 			log_info("policy %s stays disabled", d->policies[i].record.name);
+		else if (d->policies[i].record.harmful)
+			log_warning("policy %s still tunes nothing: its trial has shown harm; see "
+				    "tcptunectl trial and policy enable",
+				    d->policies[i].record.name);
 	recount_records(d);
 	return 0;
 }

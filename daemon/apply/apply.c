@@ -96,7 +96,7 @@ static void overrule(struct tcptuned_policy *record, const struct tcptuned_polic
 	if (strcmp(record->name, old->name))
 		return;
 	record->disabled = old->disabled;
-	record->harmful = old->harmful && record->holdback;
+	record->harmful = old->harmful;
 	if (record->disabled)
 		record->mode = TCPTUNED_OFF;
 	else if (record->harmful && record->mode == TCPTUNED_TUNE)

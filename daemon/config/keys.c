@@ -156,7 +156,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "that the others can be compared with them: tcptunectl trial. Maxima of sysctls that "
 	    "tcptuned has raised hold for them, too. If tuned connections are shown to be slower, or "
 	    "those that send to have longer round trips without being faster, the policy only observes "
-	    "new ones until tcptunectl policy enable: see there.",
+	    "new ones, also without holdback, until tcptunectl policy enable or a stop: see there.",
 	    .lowest = FRACTION_ONE / 1000, .highest = FRACTION_ONE / 2, .special = "none"),
 	KEY("memory", "budget", KEY_SIZE, GLOBAL(budget_bytes), "auto", LIVE,
 	    "The memory that receive and send buffers together may use beyond what the kernel "

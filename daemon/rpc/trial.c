@@ -100,7 +100,7 @@ int tcptuned_trial_handle(const struct tcptuned_source *source,
 		if (wanted[0] && strcmp(wanted, policy.name))
 			continue;
 		known = true;
-		if (holdback)
+		if (holdback || policy.harmful)
 			json_array_append_new(trials, trial_object(source, &policy, holdback));
 	}
 	if (!known) {

@@ -66,9 +66,18 @@ test_trial_that_does_harm_ends() {
 	in_log "reloaded"
 	expect_eq "$(ctl_json '.policies[] | select(.policy == "trial") | [.mode, .harmful]' policy list)" \
 		'["observe",true]' "after a reload"
+	stop tcptuned KILL 2>/dev/null || :
+	configure "[policy trial]\nlocal_port = 7301\n" # no holdback
+	tcptuned_start --config="$TEST_DIR/my.conf" --set=policy.congestion_control=keep
+	in_log "policy trial still tunes nothing: its trial has shown harm"
+	expect_eq "$(ctl_json '.policies[] | select(.policy == "trial") | [.mode, .harmful]' policy list)" \
+		'["observe",true]' "after a restart without holdback"
+	expect_eq "$(ctl_json '.trials | map([.policy, .holdback, .harmful])' trial)" '[["trial",0,true]]' "that trial"
 	ctl policy enable trial
 	expect_eq "$(ctl_json '.policies[] | select(.policy == "trial") | [.mode, .harmful]' policy list)" \
 		'["tune",false]' "enabled"
+	expect_match "$(ctl trial)" "Nothing is held back" "enabled"
+	reload "[policy trial]\nlocal_port = 7301\nholdback = 50%\n" "trial.holdback: none -> 0.5"
 	expect_eq "$(ctl_json '.trials[0] | [.tuned, .held_back, .harmful]' trial)" '[0,0,false]' "the next trial"
 	stop_all open open-receiver
 }
