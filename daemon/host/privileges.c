@@ -105,6 +105,8 @@ static int filter_system_calls(void)
 		SCMP_SYS(io_uring_setup),
 		SCMP_SYS(userfaultfd),
 		SCMP_SYS(perf_event_open),
+		SCMP_SYS(truncate), /* Landlock restricts it from Linux 6.2 on */
+		SCMP_SYS(truncate64),
 		SCMP_SYS(chmod),
 		SCMP_SYS(fchmod),
 		SCMP_SYS(fchmodat),

@@ -20,8 +20,8 @@ FIXTURE(make_directory, remove_directory)
 
 /* Each is an errno, 0: it was done. */
 struct outcome {
-	int dropped, write_state, write_outside, read_secret, read_proc, permissions, inet, signal,
-		owner, group, limit, own_limit, fork;
+	int dropped, write_state, write_outside, truncate, read_secret, read_proc, permissions,
+		inet, signal, owner, group, limit, own_limit, fork;
 	__u32 capabilities;
 };
 
@@ -56,6 +56,7 @@ static void try_all(struct outcome *ret)
 	ret->dropped = tcptuned_privileges_drop_all("/sys/fs/cgroup", writable, &err);
 	ret->write_state = write_in(writable);
 	ret->write_outside = write_in(outside);
+	ret->truncate = error_of(truncate(secret, 0));
 	ret->read_secret = error_of(open(secret, O_RDONLY | O_CLOEXEC));
 	ret->read_proc = error_of(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
 	ret->permissions = error_of(chmod(secret, 0666));
@@ -100,6 +101,7 @@ TEST(all_are_dropped)
 	assert_int_equal(outcome->write_state, 0);
 	assert_int_equal(outcome->read_proc, 0);
 	assert_int_equal(outcome->write_outside, confined);
+	assert_int_equal(outcome->truncate, EPERM);
 	assert_int_equal(outcome->read_secret, confined);
 	assert_int_equal(outcome->permissions, EPERM);
 	assert_int_equal(outcome->inet, EPERM);
