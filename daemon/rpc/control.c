@@ -437,10 +437,13 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *cli
 
 static bool is_member(int fd, gid_t gid)
 {
-	gid_t groups[256];
-	socklen_t len = sizeof(groups);
+	_cleanup_free_ gid_t *groups = NULL;
+	socklen_t len = 0;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
+	/* The kernel returns ERANGE, and the length. */
+	getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &len);
+	groups = malloc(len);
+	if (!groups || getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
 		return false;
 	for (size_t i = 0; i < len / sizeof(groups[0]); i++)
 		if (groups[i] == gid)

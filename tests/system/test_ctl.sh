@@ -431,6 +431,7 @@ test_permissions() {
 	expect_eq "$(stat -c '%a %U %G' "$TEST_DIR/run/control")" "666 root nogroup" "the socket"
 	ctl_as 65534 status >"$TEST_DIR/out"
 	expect_match "$(<"$TEST_DIR/out")" "mode +tune" "status for a member of the group"
+	ctl_as "$(seq -s , 70000 70400),65534" status >"$TEST_DIR/out"
 	expect_fail 4 ctl_as 65534 paths forget all
 }
 
