@@ -32,11 +32,15 @@ int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *er
 
 int tcptuned_host_check_directory(const char *key, const char *path, struct tcptuned_error *err)
 {
-	struct stat st;
+	struct stat st = {0};
 
 	if (!lstat(path, &st) && S_ISDIR(st.st_mode) && !(st.st_mode & 022) &&
 	    (!st.st_uid || st.st_uid == geteuid()))
 		return 0;
+	if (S_ISLNK(st.st_mode))
+		return FAIL(err, ELOOP, NOT_PERMITTED,
+			    "%s: %s is a symbolic link; name the directory that it leads to", key,
+			    path);
 	return FAIL(err, EPERM, NOT_PERMITTED,
 		    "%s: %s is not a directory that root alone may write to; chown root %s && "
 		    "chmod go-w %s, or name another one",

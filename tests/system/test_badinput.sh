@@ -136,6 +136,8 @@ test_unsafe_bpffs() {
 	mkdir -m 0777 "$TEST_DIR/open"
 	chmod 0777 "$TEST_DIR/open"
 	refused 4 "$TEST_DIR/open is not a directory that root alone may write to" tcptuned_here --set=tcptuned.runtime_directory="$TEST_DIR/open"
+	ln -s "$TEST_DIR/open" "$TEST_DIR/link"
+	refused 4 "$TEST_DIR/link is a symbolic link" tcptuned_here --set=tcptuned.runtime_directory="$TEST_DIR/link"
 	# A user who may only read it could still lock it; the daemon does not wait for that lock.
 	chmod 0755 /sys/fs/bpf
 	background holder setpriv --reuid=nobody --clear-groups flock /sys/fs/bpf sleep 60
