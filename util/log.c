@@ -19,7 +19,6 @@ const char *const tcptuned_log_levels[] = {
 	[TCPTUNED_LOG_ERROR] = "error",
 	[TCPTUNED_LOG_WARNING] = "warning",
 	[TCPTUNED_LOG_INFO] = "info",
-	[TCPTUNED_LOG_DEBUG] = "debug",
 	NULL,
 };
 
@@ -28,7 +27,6 @@ static const int priorities[] = {
 	[TCPTUNED_LOG_ERROR] = LOG_ERR,
 	[TCPTUNED_LOG_WARNING] = LOG_WARNING,
 	[TCPTUNED_LOG_INFO] = LOG_INFO,
-	[TCPTUNED_LOG_DEBUG] = LOG_DEBUG,
 };
 
 static enum tcptuned_log_level log_level = TCPTUNED_LOG_INFO;

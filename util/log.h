@@ -12,7 +12,6 @@ enum tcptuned_log_level {
 	TCPTUNED_LOG_ERROR = 0,
 	TCPTUNED_LOG_WARNING,
 	TCPTUNED_LOG_INFO,
-	TCPTUNED_LOG_DEBUG,
 };
 
 /* Their names, ended by NULL. */

@@ -106,7 +106,7 @@ TEST(forms)
 	} rows[] = {
 		{"tcptuned", "cgroup", "auto|/sys/fs/cgroup/a b=c", NULL},
 		{"tcptuned", "runtime_directory", "/run/y", NULL},
-		{"tcptuned", "log_level", "debug|error", NULL},
+		{"tcptuned", "log_level", "warning|error", NULL},
 		{"policy", "mode", "observe|off", NULL},
 		{"policy", "override_rcvbuf", "no|false|0|off|No|OFF", "no"},
 		{"policy", "receive_window_max",
@@ -155,14 +155,14 @@ TEST(numbers)
 	load("[bitcp]\nbeta = 0.24999999999999999999\n");
 	assert_in_range(config.bitcp.beta, (1 << 30) - 5, 1 << 30); /* nine decimals count */
 	load("[policy]\nreceive_window_max = kernel\nsend_window_max = 64K\nmode = off\n"
-	     "override_rcvbuf = no\ncongestion_control = keep\n[tcptuned]\nlog_level = debug\n");
+	     "override_rcvbuf = no\ncongestion_control = keep\n[tcptuned]\nlog_level = warning\n");
 	assert_int_equal(config.policy.receive_window_max_bytes, TCPTUNED_WINDOW_KERNEL);
 	assert_int_equal(config.policy.send_window_max_bytes, 65536);
 	assert_int_equal(config.policy.mode, TCPTUNED_OFF);
 	assert_false(config.policy.override_rcvbuf);
 	assert_true(config.policy.override_sndbuf);
 	assert_string_equal(config.policy.congestion_control, "");
-	assert_int_equal(config.log_level, TCPTUNED_LOG_DEBUG);
+	assert_int_equal(config.log_level, TCPTUNED_LOG_WARNING);
 }
 
 /* What surrounds keys: comments, blanks, line ends, a byte order mark, sections twice. */
@@ -189,7 +189,7 @@ static const struct {
 	{"tcptuned", "bpffs", "auto", "an absolute path"},
 	{"tcptuned", "runtime_directory", "", "an absolute path"},
 	{"tcptuned", "state_directory", "var/lib", "an absolute path"},
-	{"tcptuned", "log_level", "noisy", "error, warning, info or debug"},
+	{"tcptuned", "log_level", "noisy", "error, warning or info"},
 	{"policy", "mode", "Tune", "off, observe or tune"},
 	{"policy", "override_rcvbuf", "maybe", "yes or no"},
 	{"policy", "override_sndbuf", "yes no", "yes or no"},
