@@ -189,7 +189,8 @@ static const struct row counters[] = {
 	 "Decisions that were limited because TCP as a whole, or the connection's control group, "
 	 "was under memory pressure."},
 	{"tcptuned_events_lost_total", NO_LABEL, COUNTER(EVENTS_LOST),
-	 "Events that were lost because a client of the control socket read them too slowly."},
+	 "Events for which the kernel's ring buffer had no room; what a client misses because it reads "
+	 "too slowly is reported to it alone."},
 	{"tcptuned_paths_learned_total", "result", "stored", COUNTER(PATH_LEARNED),
 	 "Connections whose measurements were added to the path memory."},
 	{"tcptuned_paths_learned_total", "result", "failed", COUNTER(PATH_FAILED)},
