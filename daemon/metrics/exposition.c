@@ -219,10 +219,6 @@ static const struct row paths[] = {
 	 "Windows of time in which a group consisted of the same connections: counted as a "
 	 "measurement, or refused because one waited for its application or they differ."},
 	{"tcptuned_streams_windows_total", "result", "refused", SNAPSHOT(groups.refused)},
-	{"tcptuned_streams_fits", "result", "accepted", SNAPSHOT(paths.fits[true]),
-	 "Hosts, by direction and congestion control, to which the model of parallel connections "
-	 "is fitted, or refused because what is known does not suffice or does not fit."},
-	{"tcptuned_streams_fits", "result", "refused", SNAPSHOT(paths.fits[false])},
 };
 
 static const struct row sums[] = {

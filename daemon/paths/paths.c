@@ -99,23 +99,6 @@ static int streams_fd(const struct tcptuned_paths *paths)
 	return bpf_map__fd(paths->kernel->bpf->maps.streams);
 }
 
-static void count_fits(struct tcptuned_paths *paths)
-{
-	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
-	char why[TCPTUNED_STREAMS_REFUSAL];
-	struct tcptuned_streams_fit fit;
-	size_t len, together;
-
-	memset(paths->shared->stats.fits, 0, sizeof(paths->shared->stats.fits));
-	if (tcptuned_streams_memory_read(streams_fd(paths), &rows, &len, NULL))
-		return;
-	for (size_t i = 0; i < len; i += together) {
-		together = tcptuned_streams_memory_together(&rows[i], len - i);
-		paths->shared->stats
-			.fits[tcptuned_streams_memory_fit(&rows[i], together, &fit, why)]++;
-	}
-}
-
 /* The whole map has to be read, because the kernel does not report the number of its entries. */
 void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
 {
@@ -127,7 +110,6 @@ void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_sta
 		stats->known = 0;
 		stats->ok = !tcptuned_paths_each(paths_fd(paths), count_row, &stats->known, NULL);
 		paths->shared->counted_s = now_s;
-		count_fits(paths);
 	}
 	*ret = *stats;
 }

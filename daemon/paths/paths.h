@@ -19,7 +19,6 @@ struct tcptuned_path_stats {
 	__u32 known;   /* prefixes in the kernel's map; up to a minute old if there are many */
 	__u64 expired; /* removed since the start because no connection added to them */
 	__u64 database_errors; /* since the start */
-	__u32 fits[2];	       /* of parallel connections: refused, accepted; up to a minute old */
 };
 
 /*
