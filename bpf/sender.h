@@ -47,13 +47,14 @@ static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, stru
 	return rightsize_unsent(
 		rightsize_muldiv(flight, 1000000, rtt_us), rtt_us,
 		request_is_overridden(tcptuned_request(flow, false)) ? flow->req_sndbuf : 0,
-		flow->snd_late);
+		flow->snd_late / 4);
 }
 
 /*
  * Counts how often tcptuned's limit of unsent data left a sender with nothing to send: its
  * application had waited for room, and got the CPU too late, when all was sent. One that has only
- * finished an answer writes again after the peer has sent something.
+ * finished an answer writes again after the peer has sent something. So has the peer of a late one
+ * at times (a WINDOW_UPDATE of HTTP/2), so that this counts a quarter.
  */
 static __always_inline void count_late_writer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -63,7 +64,8 @@ static __always_inline void count_late_writer(struct tcptuned_flow *flow, struct
 	__u8 heard = tp->data_segs_in;
 
 	if (flow->snd_writer == TCPTUNED_WRITER_RAN_OUT && (unsent || waits)) {
-		flow->snd_late += heard == flow->snd_heard && flow->snd_late < RIGHTSIZE_LATE_MAX;
+		if (flow->snd_late < 4 * RIGHTSIZE_LATE_MAX)
+			flow->snd_late += heard == flow->snd_heard ? 4 : 1;
 		flow->snd_writer = TCPTUNED_WRITER_WRITES;
 	}
 	if (waits && flow->snd_unsent) {

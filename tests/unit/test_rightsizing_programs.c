@@ -424,7 +424,10 @@ TEST(hosts_share_a_clock)
 	the_tai_offset_us = 0;
 }
 
-/* Late is who had waited for room and writes after all was sent, but not in answer to the peer. */
+/*
+ * Late is who had waited for room and writes after all was sent. An answer to the peer may be
+ * another one, and counts a quarter.
+ */
 TEST(a_late_writer_is_counted)
 {
 	struct socket socket = {0};
@@ -432,11 +435,11 @@ TEST(a_late_writer_is_counted)
 		bool waits;
 		__u32 unsent, heard, late;
 	} rows[] = {{true, 1000, 0, 0},	 {false, 1000, 0, 0}, {false, 0, 0, 0}, {false, 0, 0, 0},
-		    {false, 1000, 0, 1}, {false, 0, 0, 1},    {false, 9, 0, 1}, /* had not waited */
-		    {true, 9, 0, 1},	 {false, 0, 0, 1},    {false, 9, 1, 1}, /* an answer */
-		    {true, 9, 1, 1},	 {false, 0, 1, 1},    {true, 0, 1, 2},	{false, 0, 1, 2},
-		    {true, 0, 1, 3},	 {false, 0, 1, 3},    {true, 0, 1, 4},	{false, 0, 1, 4},
-		    {true, 0, 1, 4}};
+		    {false, 1000, 0, 4}, {false, 0, 0, 4},    {false, 9, 0, 4}, /* had not waited */
+		    {true, 9, 0, 4},	 {false, 0, 0, 4},    {false, 9, 1, 5}, /* an answer */
+		    {true, 9, 1, 5},	 {false, 0, 1, 5},    {true, 0, 1, 9},	{false, 0, 1, 9},
+		    {true, 0, 2, 10},	 {false, 0, 2, 10},   {true, 0, 2, 14}, {false, 0, 2, 14},
+		    {true, 0, 2, 18},	 {false, 0, 2, 18},   {true, 0, 2, 18}};
 
 	memset(&flow, 0, sizeof(flow));
 	flow.snd_unsent = RIGHTSIZE_UNSENT_MIN;
