@@ -56,7 +56,8 @@ static __always_inline __u32 window_before_loss(struct tcp_sock *tp, __u32 cwnd)
  * releases a whole window at once, of which the queue drops what it cannot hold: the next loss. So
  * TCP itself paces from such a loss until two round trips after its repair, at the kernel's rate of
  * 120 % of cwnd per srtt (tcp_update_pacing_rate()), which spreads the burst over one of them.
- * After that it does not, since a timer costs more than an ACK, and a reply should not wait.
+ * After that, or at the end of a slow start that goes on then, it does not, since a timer costs
+ * more than an ACK, and a reply should not wait.
  *
  * sch_fq, a limit (SO_MAX_PACING_RATE) and a previous congestion control set the status themselves,
  * and it is left to them.
@@ -121,6 +122,12 @@ static __always_inline void pace_on_ack(struct sock *sk)
 	if (!r->paced || r->state >= RESUME_UNVALIDATED || (__s32)(tp->snd_una - r->end) < 0)
 		return;
 	if (r->paced == 1) {
+		/*
+		 * ACKs of what was paced come as a longer train than HyStart would accept of an
+		 * unpaced slow start (hystart_update()): it would end with the next round trip.
+		 */
+		if (tp->snd_cwnd < tp->snd_ssthresh && cwnd_limited(tp))
+			return;
 		/* A segment that leaves before its time stamp would measure too short an RTT. */
 		if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
 			stop_pacing(sk);

@@ -226,12 +226,14 @@ struct calls {
 	void (*ack)(struct sock *sk, __u32 una, __u32 acked);
 	__u32 (*ssthresh)(struct sock *sk);
 	__u32 (*undo)(struct sock *sk);
+	void (*release)(struct sock *sk);
 	__u32 left_of_50; /* packets that a loss leaves of a window of 50 */
 };
 
 static const struct calls both[] = {
-	{ca_init, ca_cwnd_event, ca_cong_avoid, ca_ssthresh, ca_undo_cwnd, 43},
-	{resume_init, resume_cwnd_event, resume_cong_avoid, resume_ssthresh, resume_undo_cwnd, 35},
+	{ca_init, ca_cwnd_event, ca_cong_avoid, ca_ssthresh, ca_undo_cwnd, ca_release, 43},
+	{resume_init, resume_cwnd_event, resume_cong_avoid, resume_ssthresh, resume_undo_cwnd,
+	 resume_release, 35},
 };
 
 static void acknowledge(const struct calls *calls, struct tcp_sock *tp, __u32 packets)
@@ -282,12 +284,43 @@ TEST(a_connection_resumes)
 		send_packets(&tp, 2);
 		acknowledge(calls, &tp, 197);
 		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+		tp.snd_ssthresh = 100;
 		acknowledge(calls, &tp, 1);
 		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
 		assert_true(tp.snd_cwnd >= 200);
 		tp = resumes(calls, 50);
 		assert_int_equal(sk->sk_pacing_rate, 200 * MSS * 10);
 	}
+}
+
+/* A slow start that goes on is paced until it ends, is not used, or has no congestion control. */
+TEST(a_slow_start_stays_paced)
+{
+	static const struct {
+		__u32 ssthresh, used, paced;
+	} rows[] = {{TCP_INFINITE_SSTHRESH, 400, 1},
+		    {TCP_INFINITE_SSTHRESH, 200, 0},
+		    {600, 400, 1},
+		    {400, 400, 0}};
+
+	for_each_row (calls, both)
+		for_each_row (r, rows) {
+			struct tcp_sock tp = resumes(calls, 200);
+			struct sock *sk = (struct sock *)&tp;
+
+			acknowledge(calls, &tp, 200);
+			assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+			tp.snd_cwnd = 400;
+			tp.snd_ssthresh = r->ssthresh;
+			tp.max_packets_out = r->used;
+			for (int round = 0; round < 3; round++) {
+				send_packets(&tp, 1);
+				acknowledge(calls, &tp, 1);
+				assert_int_equal(sk->sk_pacing_status, r->paced);
+			}
+			calls->release(sk);
+			assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+		}
 }
 
 /*
@@ -485,7 +518,7 @@ TEST(a_connection_jumps_on_a_known_path)
 		assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
 		acknowledge(calls, &tp, 130);
 		assert_int_equal(tp.snd_cwnd, 150 + 134);
-		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
 	}
 }
 
