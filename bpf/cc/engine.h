@@ -60,7 +60,7 @@ static __always_inline __u32 window_before_loss(struct tcp_sock *tp, __u32 cwnd)
  * more than an ACK, and a reply should not wait.
  *
  * sch_fq, a limit (SO_MAX_PACING_RATE) and a previous congestion control set the status themselves,
- * and it is left to them.
+ * and it is left to them, except after BBR (follow_bbr()).
  */
 #define PACED_ROUNDS 2u
 

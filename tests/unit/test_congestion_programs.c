@@ -439,30 +439,48 @@ TEST(cubic_is_replaced_after_a_pause)
 }
 
 /*
- * BBR, which was tried, leaves twice what the path carries, and no threshold. A slow start has had
- * no losses, but perhaps of the SYN.
+ * BBR, which was tried, leaves twice what the path carries, pacing, and perhaps no threshold. Other
+ * congestion controls are replaced after a pause, or by another build of the same.
  */
 TEST(cubic_is_replaced_after_bbr)
 {
 	static const struct {
-		__u32 cwnd, retrans, delivered, ssthresh, window;
+		__u32 flags, cwnd, ssthresh, window;
 	} rows[] = {
-		{200, 5, 4000, 0, 100},	  {200, 0, 4000, 0, 200}, {200, 1, 10, 0, 200},
-		{200, 5, 4000, 300, 200}, {19, 5, 4000, 0, 19},	  {20, 5, 4000, 0, 10},
+		{TCPTUNED_F_CC_RESTORED, 200, 0, 100},
+		{TCPTUNED_F_CC_RESTORED, 200, 110, 110},
+		{TCPTUNED_F_CC_RESTORED, 200, 300, 200},
+		{TCPTUNED_F_CC_RESTORED, 20, 0, 10},
+		{TCPTUNED_F_CC_RESTORED, 19, 0, 19},
+		{0, 200, 0, 200},
+		{0, 200, 110, 200},
+		{TCPTUNED_F_CC_RESTORED | TCPTUNED_F_CC_RESUMES, 200, 110, 200},
 	};
 
 	for_each_row (r, rows) {
+		bool follows = r->flags == TCPTUNED_F_CC_RESTORED;
+		struct tcptuned_flow flow = {.flags = r->flags};
 		struct tcp_sock tp = before_a_pause(r->cwnd, r->cwnd);
+		struct sock *sk = (struct sock *)&tp;
 
 		tp.packets_out = r->cwnd;
-		tp.total_retrans = r->retrans;
-		tp.delivered = r->delivered;
 		tp.snd_ssthresh = r->ssthresh ? r->ssthresh : TCP_INFINITE_SSTHRESH;
-		resume_init((struct sock *)&tp);
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+		record = &flow;
+		resume_init(sk);
+		record = NULL;
 		assert_int_equal(tp.snd_cwnd, r->window);
-		assert_int_equal(tp.snd_ssthresh, r->window < r->cwnd ? r->window
-						  : r->ssthresh	      ? r->ssthresh
-								      : TCP_INFINITE_SSTHRESH);
+		assert_int_equal(tp.snd_ssthresh, r->window < r->cwnd && !r->ssthresh ? r->window
+						  : r->ssthresh			      ? r->ssthresh
+								: TCP_INFINITE_SSTHRESH);
+		/* as soon as nothing waits for its time */
+		tp.snd_ssthresh = 1;
+		tp.tcp_wstamp_ns = 1;
+		acknowledge(&both[1], &tp, 1);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+		tp.tcp_wstamp_ns = 0;
+		acknowledge(&both[1], &tp, 1);
+		assert_int_equal(sk->sk_pacing_status, follows ? SK_PACING_NONE : SK_PACING_NEEDED);
 	}
 }
 
