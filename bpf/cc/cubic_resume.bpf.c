@@ -92,7 +92,7 @@ SEC("struct_ops/resume_ssthresh")
 __u32 BPF_PROG(resume_ssthresh, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u32 carried = resume_retreat(resume_of(tp), tp->delivered);
+	__u32 carried = retreat(sk);
 	__u32 cwnd = tp->snd_cwnd, ssthresh;
 
 	if (carried && carried < cwnd)

@@ -170,12 +170,26 @@ static __always_inline void begin_after_pause(struct sock *sk)
 }
 
 /*
+ * A loss. Returns the packets that the path has carried of a window that is not validated, or 0. If
+ * the loss was spurious, its undo restores all of that window, which still has to be paced then.
+ */
+static __always_inline __u32 retreat(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u32 carried = resume_retreat(resume_of(tp), tp->delivered);
+
+	if (carried && resume_of(tp)->paced)
+		pace(sk, 1 + PACED_ROUNDS);
+	return carried;
+}
+
+/*
  * The window of which a loss leaves a share: what is in use, but of one that is not validated what
  * the path has carried.
  */
 static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
 {
-	__u32 carried = resume_retreat(resume_of(tp), tp->delivered);
+	__u32 carried = retreat((struct sock *)tp);
 
 	if (!carried)
 		return window_in_use(tp);

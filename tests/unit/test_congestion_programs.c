@@ -616,6 +616,26 @@ TEST(a_spurious_loss_on_a_known_path)
 		}
 }
 
+/* The window that the undo restores is paced like that before. */
+TEST(an_undone_loss_of_what_is_not_validated_is_paced)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = resumes(calls, 200);
+		struct sock *sk = (struct sock *)&tp;
+
+		tp.snd_ssthresh = 100;
+		tp.snd_wnd = 1 << 30;
+		lose_nothing(calls, &tp);
+		assert_true(tp.snd_cwnd >= 200);
+		for (int round = 0; round < 3; round++) {
+			assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+			acknowledge(calls, &tp, tp.packets_out);
+			send_packets(&tp, 200);
+		}
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+	}
+}
+
 /* An end of slow start that was known before is kept. */
 TEST(a_finite_ssthresh_on_a_known_path)
 {
