@@ -462,6 +462,31 @@ TEST(a_late_writer_is_counted)
 	assert_int_equal(flow.snd_late, 0);
 }
 
+/* Until a round trip has shown the rate, or after a jump, only a small request is a limit. */
+TEST(unsent_data_are_limited_by_a_known_rate)
+{
+	struct {
+		__u32 per_rtt, flags, req_sndbuf, limit;
+	} rows[] = {{0, 0, 0, 0},
+		    {0, 0, 20000, 20000},
+		    {4000000, 0, 0, 500000},
+		    {4000, 0, 0, RIGHTSIZE_UNSENT_MIN},
+		    {4000000, TCPTUNED_F_JUMPS, 0, 0},
+		    {4000000, TCPTUNED_F_JUMPS, 20000, 20000}};
+
+	for_each_row (r, rows) {
+		any_connection();
+		net.ipv4.sysctl_tcp_notsent_lowat = ~0u;
+		sock.srtt_us = 8 * 100000;
+		sock.mss_cache = 1000;
+		sock.snd_cwnd = 4000;
+		flow = struct_of(tcptuned_flow, .flags = r->flags, .snd.per_rtt = r->per_rtt,
+				 .req_sndbuf = r->req_sndbuf);
+		tcptuned_set_request(&flow, false, r->req_sndbuf ? REQUEST_WITHHELD : REQUEST_NONE);
+		assert_int_equal(unsent_limit(&flow, &sock), r->limit);
+	}
+}
+
 /* A socket of this test says whether it has a record. */
 static void *record_of(const void *map, const void *sk, __u64 flags)
 {
