@@ -30,27 +30,26 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 /*
  * What may wait unsent, bytes; 0: the administrator has set net.ipv4.tcp_notsent_lowat. The rate is
  * that of cwnd, but at most twice that of the last round trip, as cwnd also grows where something
- * else is the limit, or of the fastest one, if the application had no more to send. It is
- * not known before a round trip has ended, nor while a jump is expected or under way. Then there is
- * no limit but that of an application that asked for a small buffer.
+ * else is the limit, or of the fastest one, if the application had no more to send, once there was
+ * one. cwnd says nothing while a jump is expected or under way, and then there is no limit but that
+ * of an application that asked for a small buffer.
  */
 static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	struct net *net = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
 	__u64 flight = (__u64)tp->snd_cwnd * tp->mss_cache, carried = flow->snd.per_rtt;
-	bool is_known = flow->snd.per_rtt && !(flow->flags & TCPTUNED_F_JUMPS);
 	__u32 rtt_us = tp->srtt_us >> 3;
 
 	if (net->ipv4.sysctl_tcp_notsent_lowat != ~0u)
 		return 0;
 	if (tp->app_limited)
 		carried = rightsize_muldiv(flow->snd.rate_best, rtt_us, 1000000);
-	if (flight > 2 * carried)
+	if (carried && flight > 2 * carried)
 		flight = 2 * carried;
 	return rightsize_unsent(
 		rightsize_muldiv(flight, 1000000, rtt_us), rtt_us,
 		request_is_overridden(tcptuned_request(flow, false)) ? flow->req_sndbuf : 0,
-		is_known ? flow->snd_late / 4 : RIGHTSIZE_LATE_MAX);
+		flow->flags & TCPTUNED_F_JUMPS ? RIGHTSIZE_LATE_MAX : flow->snd_late / 4);
 }
 
 /*

@@ -462,14 +462,14 @@ TEST(a_late_writer_is_counted)
 	assert_int_equal(flow.snd_late, 0);
 }
 
-/* Until a round trip has shown the rate, or after a jump, only a small request is a limit. */
-TEST(unsent_data_are_limited_by_a_known_rate)
+/* By cwnd, until a round trip has shown the rate; before a jump only a small request is a limit. */
+TEST(unsent_data_are_limited_by_the_rate)
 {
 	struct {
 		__u32 per_rtt, flags, req_sndbuf, limit;
-	} rows[] = {{0, 0, 0, 0},
+	} rows[] = {{0, 0, 0, 500000},
 		    {0, 0, 20000, 20000},
-		    {4000000, 0, 0, 500000},
+		    {1600000, 0, 0, 400000},
 		    {4000, 0, 0, RIGHTSIZE_UNSENT_MIN},
 		    {4000000, TCPTUNED_F_JUMPS, 0, 0},
 		    {4000000, TCPTUNED_F_JUMPS, 20000, 20000}};
