@@ -27,7 +27,7 @@ static __always_inline __u32 window_before_pause(const struct tcp_sock *tp)
 	return most < tp->max_packets_out ? most : tp->max_packets_out;
 }
 
-/* True if a congestion control that was tried has just been dropped (choose_cc()). */
+/* True if BBR, which was tried, has just been dropped (choose_cc()). */
 static __always_inline bool is_after_trial(struct sock *sk)
 {
 	const struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);

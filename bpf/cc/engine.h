@@ -56,8 +56,8 @@ static __always_inline __u32 window_before_loss(struct tcp_sock *tp, __u32 cwnd)
  * releases a whole window at once, of which the queue drops what it cannot hold: the next loss. So
  * TCP itself paces from such a loss until two round trips after its repair, at the kernel's rate of
  * 120 % of cwnd per srtt (tcp_update_pacing_rate()), which spreads the burst over one of them.
- * After that, or at the end of a slow start that goes on then, it does not, since a timer costs
- * more than an ACK, and a reply should not wait.
+ * After that it does not, since a timer costs more than an ACK, and a reply should not wait; a slow
+ * start that goes on is paced until it ends.
  *
  * sch_fq, a limit (SO_MAX_PACING_RATE) and a previous congestion control set the status themselves,
  * and it is left to them, except after BBR (follow_bbr()).
