@@ -154,14 +154,15 @@ static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, struct tcptu
 	__u32 clamp = BPF_CORE_READ((struct tcp_sock *)sk, window_clamp);
 	__u32 locks = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & both;
 	__u32 have = receive ? BPF_CORE_READ(sk, sk_rcvbuf) : BPF_CORE_READ(sk, sk_sndbuf);
+	__u32 *base = receive ? &flow->rcv_base : &flow->snd_base;
 
 	if ((locks & (receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK)) || 2 * bytes <= have ||
 	    set_option(ctx->sk, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, bytes))
 		return false;
 	if (receive)
 		set_clamp(ctx, flow, clamp);
-	if (receive && flow->rcv_base < 2 * bytes)
-		flow->rcv_base = 2 * bytes;
+	if (*base < 2 * bytes)
+		*base = 2 * bytes;
 	ctx->optname = SO_BUF_LOCK;
 	*request = locks;
 	return true;

@@ -297,14 +297,20 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	expect_eq "$(tail -n 2 "$TEST_DIR/fixed.log" | tr '\n' ',')" "rcvbuf 80000,locks 2," "its buffer"
 }
 
-# Once data has come the kernel no longer moves the clamp by itself.
-test_a_request_on_an_open_connection_opens_the_window() {
+# Once data has come the kernel no longer moves the clamp by itself. What a sender has asked for stays.
+test_requests_on_an_open_connection() {
 	tuned_path "" --rate 100mbit --delay 5ms
-	outsider peer a tcp4 listen ${ADDR[a]} 7003 accept send 1000000 until over
-	application reader b tcp4 connect "${ADDR[a]}" 7003 receive 1000000 set rcvbuf 4000000 get clamp until over
+	outsider peer a tcp4 listen ${ADDR[a]} 7003 accept send 150000 until over
+	application reader b tcp4 connect "${ADDR[a]}" 7003 receive 150000 set rcvbuf 4000000 get clamp until over
 	wait_printed reader clamp
 	expect_ge "$(sed -n 's/^clamp //p' "$TEST_DIR/reader.log")" 4000000 "clamp"
 	finish over peer reader
+	outsider peer b tcp4 listen ${ADDR[b]} 7004 accept receive 3150000 until end
+	application writer a tcp4 connect "${ADDR[b]}" 7004 send 150000 set sndbuf 4000000 send 3000000 say sent until end
+	wait_printed writer sent
+	wait_until all_read 7004
+	expect_ge "$(flow_to 7004 .send_buffer_bytes)" 8000000 "send buffer"
+	finish end peer writer
 }
 
 # Its data is live: what tcptuned limits, its buffer limits again after the stop.
