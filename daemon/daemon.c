@@ -21,6 +21,7 @@
 #include "host/privileges.h"
 #include "host/sysctl.h"
 #include "kern/loader.h"
+#include "kern/maps.h"
 #include "policy/lookup.h"
 #include "tcptuned.skel.h"
 #include "util/array.h"
@@ -250,6 +251,7 @@ static void recount_records(const struct tcptuned_daemon *d)
 static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	bool bitcp = !d->options->observe; /* also if it is off: a reload may switch it on */
+	struct tcptuned_totals totals;
 	int error;
 
 	error = tcptuned_policies_check(d->config, err) ?:
@@ -278,6 +280,9 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 		tcptuned_kernel_attach(&d->kernel, d->config->bpffs, d->cgroup_fd, bitcp, err);
 	if (error)
 		return error;
+	if (!tcptuned_maps_read_totals(bpf_map__fd(d->kernel.bpf->maps.totals), &totals))
+		d->shared->events_lost =
+			totals.counter[TCPTUNED_C_EVENTS_LOST]; /* of daemons before */
 	d->kernel.scan_lock = memfd_create("tcptuned-scan", MFD_CLOEXEC);
 	if (d->kernel.scan_lock < 0)
 		return FAIL(err, errno, INTERNAL, "memfd_create: %s", strerror(errno));
