@@ -68,8 +68,7 @@ static void print_trial(const json_t *trial)
 	       ctl_text(trial, "policy"), 100 * ctl_real(trial, "holdback"),
 	       ctl_number(trial, "tuned"), ctl_number(trial, "held_back"));
 	if (ctl_holds(trial, "harmful"))
-		puts("Tuning did harm: the policy only observes. tcptunectl policy enable starts "
-		     "another trial.");
+		puts("Tuning did harm: the policy only observes until tcptunectl policy enable.");
 	if (!json_array_size(rows)) {
 		puts("Too few to compare: 20 of each kind have to end that carried about as much.");
 		return;

@@ -35,11 +35,11 @@ struct tcptuned_advice {
 
 /*
  * Ask the daemon, by its socket @control (NULL: /run/tcptuned/control), about @address, IPv4 or
- * IPv6, in the network namespace of this process; it takes a millisecond, and each
- * step two seconds at most.
- * Returns 0; -ENODATA: nothing is known; -EINVAL: no address, or no size; -E2BIG: the size of a
- * later version; -ENOENT, -ECONNREFUSED: no daemon runs; -EBUSY: it has too many clients; -EIO: it
- * could not read what it knows; -EPROTO: it is of another version; other errors of the system.
+ * IPv6, in the network namespace of this process; it takes a millisecond, and each step two seconds
+ * at most. Returns 0; -ENODATA: nothing is known; -EINVAL: no address, or no size; -E2BIG: the size
+ * of a later version; -ENOENT, -ECONNREFUSED: no daemon runs; -EBUSY: it has too many clients;
+ * -EIO: it could not read what it knows; -EPROTO: it is of another version; other errors of the
+ * system.
  */
 int tcptuned_advise(const char *control, const char *address, struct tcptuned_advice *ret);
 

@@ -86,7 +86,7 @@ struct tcptuned_flow {
 	__u32 rcv_buffer_max;
 	__u32 snd_buffer_max;
 	__u32 rcv_clamp;   /* TCP_WINDOW_CLAMP that tcptuned set, bytes; 0: none */
-	__u32 rcv_allowed; /* bytes offered, and by the budget unread, too; 0: no limit */
+	__u32 rcv_allowed; /* bytes offered; if the budget limits, with those unread; 0: no limit */
 	__u32 rcv_grows;
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
