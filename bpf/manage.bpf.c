@@ -341,7 +341,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 
 /* ---- apply policies ------------------------------------------------------------------ */
 
-/* Undoes everything that was set. The application's requests stay as they were resolved. */
+/* Undoes everything that was set. */
 static __always_inline void undo_tuning(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	release_buffers(flow, tp);
