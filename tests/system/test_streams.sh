@@ -187,7 +187,7 @@ with socket.create_server(('${ADDR[b]}', 5201)): print('listening', flush=True);
 test_streams_by_the_library() {
 	local root=$TEST_DIR/root
 	host a b
-	link a b --rate 20mbit --delay 50ms --queue 100KB
+	link a b --rate 20mbit --delay 50ms --queue 500KB
 	http_server 1000000000
 	iperf3_server
 	make -s -C "$(dirname "$(readlink -f "$TEST_TOP/Makefile")")" install-lib DESTDIR="$root" # a lane's top is in no repository
