@@ -130,14 +130,15 @@ static __always_inline void set_clamp(struct bpf_sockopt *ctx, const struct tcpt
 	__u32 now = BPF_CORE_READ((struct tcp_sock *)sock_of(ctx), window_clamp), want = before;
 	__u32 state = ctx->sk->state;
 
-	if (state == BPF_TCP_LISTEN && !before)
-		want = WINDOW_CLAMP_MAX;
 	if (state != BPF_TCP_CLOSE && state != BPF_TCP_LISTEN && !flow->rcv_clamp) {
 		want = before > flow->req_rcvbuf ? before : flow->req_rcvbuf;
 		want = want > now ? want : now;
 	}
-	if (want != now)
-		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, want);
+	if (want == now)
+		return;
+	if (!want && state != BPF_TCP_CLOSE)
+		want = WINDOW_CLAMP_MAX;
+	set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, want);
 }
 
 /*
