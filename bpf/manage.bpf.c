@@ -18,7 +18,6 @@
 #include "sock.h"
 #include <tcptuned/algo/bitcp.h>
 #include <tcptuned/algo/reader.h>
-#include <tcptuned/algo/unsent.h>
 
 #define ANY_STATE  (~0u)
 #define NOT_CLOSED (~(1u << BPF_TCP_CLOSE))
@@ -212,39 +211,18 @@ static __always_inline void release_send_buffer(struct tcptuned_flow *flow, stru
 		   fixed ? flow->req_sndbuf : max_buffer(have, sk_max_sndbuf(tp)) / 2);
 }
 
-/*
- * A window that was held is the kernel's again, up to what the kernel alone would have given; more
- * stays if it was earned.
- */
-static __always_inline void release_clamp(struct tcptuned_flow *flow, struct tcp_sock *tp)
-{
-	__u32 rcvbuf = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
-	__u32 window = sk_window_from_space(tp, rcvbuf < flow->rcv_base ? rcvbuf : flow->rcv_base);
-
-	if (flow->rcv_clamp && tp->window_clamp < window)
-		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, window);
-}
-
-/*
- * Restores all but the congestion control, before which the namespace's default is restored. A
- * request so small that it limited what waits unsent does so again, since its data is live.
- */
+/* Restores all but the congestion control, before which the namespace's default is restored. */
 static __always_inline void release_buffers(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	enum request request = tcptuned_request(flow, false);
+	__u32 rcvbuf = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
 
 	if (flow->flags & TCPTUNED_F_RCV_LOCKED)
 		release_receive_buffer(flow, tp);
-	else
-		release_clamp(flow, tp);
+	else if (flow->rcv_clamp)
+		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, sk_window_from_space(tp, rcvbuf));
 	flow->rcv_clamp = 0;
-	if ((request == REQUEST_WITHHELD || request == REQUEST_LISTENER) &&
-	    flow->req_sndbuf < RIGHTSIZE_UNSENT_MIN) {
-		honour_listener(tp, flow, false, 0);
-		pass_request_on(tp, flow, false, 0);
-	} else if (flow->flags & TCPTUNED_F_SND_SIZED) {
+	if (flow->flags & TCPTUNED_F_SND_SIZED)
 		release_send_buffer(flow, tp);
-	}
 	clear_unsent_limit(tp, flow, tp);
 }
 
@@ -341,7 +319,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 
 /* ---- apply policies ------------------------------------------------------------------ */
 
-/* Undoes everything that was set. */
+/* Undoes everything that was set. The application's requests stay as they were resolved. */
 static __always_inline void undo_tuning(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	release_buffers(flow, tp);
