@@ -588,13 +588,14 @@ static double max_silence_s(const struct tcptuned_streams *t)
 static int check_bounds(struct tcptuned_streams *t)
 {
 	double elapsed_s = now_s() - t->probe_began_s, silence_s = max_silence_s(t);
+	int silent = !t->samples.data_s && elapsed_s > silence_s && !t->samples.err;
 
-	/* The first question, for the file's size, has a limit of its own. */
-	if (t->run.streams > 1 && !t->samples.data_s && elapsed_s > silence_s && !t->samples.err) {
+	if (silent && t->run.streams > 1) {
 		end_probe(t);
 		return end_if_one_succeeds(t);
 	}
-	if (t->run.streams && !t->samples.data_s && elapsed_s > silence_s && !t->samples.err)
+	/* The first question, for the file's size, has a limit of its own. */
+	if (silent && t->run.streams)
 		return end_with(t, -ETIMEDOUT, "the server is silent: no data within %.0f seconds",
 				silence_s);
 	if (elapsed_s > probe_seconds(t) + silence_s + GRACE_S)
