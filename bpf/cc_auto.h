@@ -147,9 +147,9 @@ static __always_inline void set_next_cc(struct bpf_sock_ops *ctx, struct tcptune
 }
 
 /*
- * A round trip ends of a connection whose slow start is over. Returns whether another congestion
- * control was dropped: the kernel's CUBIC would begin a slow start from its window (resume_cubic(),
- * which the caller calls, because then this function's stack is free).
+ * A round trip ends of a connection whose slow start is over. Returns whether BBR was dropped: the
+ * kernel's CUBIC would go on with its window (resume_cubic(), which the caller calls, because then
+ * this function's stack is free).
  */
 __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 {
@@ -181,8 +181,9 @@ __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 		set_next_cc(ctx, flow, tp, policy, l, name);
 		return 0;
 	}
+	read_cc_name(name, tp);
 	restore_cc(ctx, flow, tp);
-	return l->state == RANDOM_LOSS_DROPPED;
+	return l->state == RANDOM_LOSS_DROPPED && !is_bitcp(name);
 }
 
 #endif

@@ -18,6 +18,7 @@
 #include "sock.h"
 #include <tcptuned/algo/bitcp.h>
 #include <tcptuned/algo/reader.h>
+#include <tcptuned/algo/unsent.h>
 
 #define ANY_STATE  (~0u)
 #define NOT_CLOSED (~(1u << BPF_TCP_CLOSE))
@@ -211,18 +212,39 @@ static __always_inline void release_send_buffer(struct tcptuned_flow *flow, stru
 		   fixed ? flow->req_sndbuf : max_buffer(have, sk_max_sndbuf(tp)) / 2);
 }
 
-/* Restores all but the congestion control, before which the namespace's default is restored. */
-static __always_inline void release_buffers(struct tcptuned_flow *flow, struct tcp_sock *tp)
+/*
+ * A window that was held is the kernel's again, up to what the kernel alone would have given; more
+ * stays if it was earned.
+ */
+static __always_inline void release_clamp(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 rcvbuf = tp->inet_conn.icsk_inet.sk.sk_rcvbuf;
+	__u32 window = sk_window_from_space(tp, rcvbuf < flow->rcv_base ? rcvbuf : flow->rcv_base);
+
+	if (flow->rcv_clamp && tp->window_clamp < window)
+		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, window);
+}
+
+/*
+ * Restores all but the congestion control, before which the namespace's default is restored. A
+ * request so small that it limited what waits unsent does so again, since its data is live.
+ */
+static __always_inline void release_buffers(struct tcptuned_flow *flow, struct tcp_sock *tp)
+{
+	enum request request = tcptuned_request(flow, false);
 
 	if (flow->flags & TCPTUNED_F_RCV_LOCKED)
 		release_receive_buffer(flow, tp);
-	else if (flow->rcv_clamp)
-		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, sk_window_from_space(tp, rcvbuf));
+	else
+		release_clamp(flow, tp);
 	flow->rcv_clamp = 0;
-	if (flow->flags & TCPTUNED_F_SND_SIZED)
+	if ((request == REQUEST_WITHHELD || request == REQUEST_LISTENER) &&
+	    flow->req_sndbuf < RIGHTSIZE_UNSENT_MIN) {
+		honour_listener(tp, flow, false, 0);
+		pass_request_on(tp, flow, false, 0);
+	} else if (flow->flags & TCPTUNED_F_SND_SIZED) {
 		release_send_buffer(flow, tp);
+	}
 	clear_unsent_limit(tp, flow, tp);
 }
 
@@ -319,7 +341,7 @@ int undo_overrides(struct bpf_iter__tcp *ctx)
 
 /* ---- apply policies ------------------------------------------------------------------ */
 
-/* Undoes everything that was set. The application's requests stay as they were resolved. */
+/* Undoes everything that was set. */
 static __always_inline void undo_tuning(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	release_buffers(flow, tp);

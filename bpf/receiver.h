@@ -57,43 +57,67 @@ static __always_inline __u32 min_limit(__u32 a, __u32 b)
 }
 
 /*
+ * Reduces @window to what the reader and the budget allow to be offered and @unread, @min at least,
+ * and to what was earned; the flow's reason becomes that of the limit. An application that waits
+ * for an amount leaves it unread on purpose: @least, twice that.
+ */
+__bpf_global __u32 reduce_window(struct tcptuned_flow *flow, __u32 window, __u32 unread,
+				 __u32 least, __u32 min)
+{
+	__u32 limit, earned = 0, allowed = 0;
+	bool is_budget;
+
+	if (!flow)
+		return window;
+	if (flow->flags & TCPTUNED_F_RCV_UNEARNED)
+		earned = flow->rcv_allowed;
+	else
+		allowed = flow->rcv_allowed;
+	limit = min_limit(flow->reader.window, allowed);
+	is_budget = limit != flow->reader.window;
+	if (limit)
+		limit = rightsize_offer(limit > least ? limit : least, unread, min);
+	if (earned && earned < least)
+		earned = least;
+	if (window && window < least)
+		window = least;
+	if (min_limit(limit, window) != window) {
+		window = limit;
+		flow->rcv_reason = is_budget ? RIGHTSIZE_BUDGET : RIGHTSIZE_READER;
+	}
+	if (min_limit(earned, window) != window) {
+		window = earned;
+		flow->rcv_reason = RIGHTSIZE_EARNED;
+	}
+	return window;
+}
+
+/*
  * The window that the clamp should allow, the smallest of what right-sizing, the reader, the budget
  * and the policy say; 0: no limit. The flow's reason becomes that of the limit.
  *
- * An application that waits for an amount (SO_RCVLOWAT) leaves as much unread on purpose: twice
- * that is the least. During a reassembly gap only windows below the kernel's initial one are held:
- * a sender that repairs a loss needs up to twice what is in flight (DRS II), and an ACK with three
- * SACK blocks has no room for the option whose callback this is (bpf_skops_hdr_opt_len()).
+ * During a reassembly gap only windows below the kernel's initial one are held: a sender that
+ * repairs a loss needs up to twice what is in flight (DRS II), and an ACK with three SACK blocks
+ * has no room for the option whose callback this is (bpf_skops_hdr_opt_len()).
  */
 static __always_inline __u32 receive_limit(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	bool gap = tp->out_of_order_queue.rb_node && flow->rcv.window > INITIAL_WINDOW_BYTES;
-	__u32 unread = tp->rcv_nxt - tp->copied_seq, window = gap ? 0 : flow->rcv.window;
-	__u32 waits_for = 2 * (__u32)tp->inet_conn.icsk_inet.sk.sk_rcvlowat;
-	__u8 reason = gap ? RIGHTSIZE_KERNEL : rightsize_reason(&flow->rcv);
-	__u8 of_limit = flow->flags & TCPTUNED_F_RCV_UNEARNED ? RIGHTSIZE_EARNED : RIGHTSIZE_BUDGET;
-	__u32 limit = min_limit(flow->reader.window, flow->rcv_allowed);
+	bool was_capped = flow->rcv_reason == RIGHTSIZE_CAPPED;
+	__u32 window, limit;
 
-	if (limit == flow->reader.window)
-		of_limit = RIGHTSIZE_READER;
-	if (window && window < waits_for)
-		window = waits_for;
-	if (limit) {
-		limit = rightsize_offer(limit > waits_for ? limit : waits_for, unread,
-					2 * tp->mss_cache);
-		if (min_limit(limit, window) != window)
-			reason = of_limit;
-		window = min_limit(window, limit);
-	}
+	flow->rcv_reason = gap ? RIGHTSIZE_KERNEL : rightsize_reason(&flow->rcv);
+	window = reduce_window(flow, gap ? 0 : flow->rcv.window, tp->rcv_nxt - tp->copied_seq,
+			       2 * (__u32)tp->inet_conn.icsk_inet.sk.sk_rcvlowat,
+			       2 * tp->mss_cache);
 	/* By the buffer, not by the clamp, which follows from the result. */
 	limit = sk_window_from_space(tp, tp->inet_conn.icsk_inet.sk.sk_rcvbuf);
-	if (limit > flow->rcv_window_max && window - 1 >= flow->rcv_window_max) {
-		reason = RIGHTSIZE_CAPPED;
-		window = flow->rcv_window_max;
-	}
-	if (reason == RIGHTSIZE_CAPPED && flow->rcv_reason != reason)
+	if (limit <= flow->rcv_window_max || window - 1 < flow->rcv_window_max)
+		return window;
+	window = flow->rcv_window_max;
+	flow->rcv_reason = RIGHTSIZE_CAPPED;
+	if (!was_capped)
 		emit_event(TCPTUNED_EV_RCV_CAPPED, tp, flow, limit, window);
-	flow->rcv_reason = reason;
 	return window;
 }
 
@@ -150,25 +174,33 @@ static __always_inline void size_locked_receiver(struct bpf_sock_ops *ctx,
 
 /*
  * Charges the budget with what the kernel has given beyond tcp_rmem as it was before tcptuned
- * raised it. Where the budget has no more, or the connection has not earned it, the window is held
- * to what it would have been.
+ * raised it. Where the budget has no more, the window and what is unread are held to what they
+ * would have been. Where the connection has not earned more, the window alone is: the kernel
+ * forgets a window that is taken back from a reader that pauses (tcp_set_window_clamp()), and has
+ * it grow again by what arrives.
  */
 static __always_inline void apply_receive_budget(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	__u32 have = tp->inet_conn.icsk_inet.sk.sk_rcvbuf, want = have, allowed;
+	const struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u32 have = sk->sk_rcvbuf, earned, want, allowed;
 
-	if (have <= flow->rcv_base) {
-		flow->rcv_allowed = 0;
+	flow->rcv_allowed = 0;
+	flow->flags &= ~TCPTUNED_F_RCV_UNEARNED;
+	if (have <= flow->rcv_base)
 		return;
-	}
-	want = earned_receive_space(flow, tp, want);
+	earned = earned_receive_space(flow, tp, have);
+	want = earned + sk->sk_backlog.rmem_alloc.counter; /* what is queued */
+	if (want > have)
+		want = have;
 	allowed = grant_memory(&flow->rcv_share, tp, flow->rcv_base, want, &flow->flags,
 			       TCPTUNED_F_RCV_MEMORY_SHORT);
-	flow->rcv_allowed = allowed < have ? sk_window_from_space(tp, allowed) : 0;
-	flow->flags &= ~TCPTUNED_F_RCV_UNEARNED;
-	if (allowed == want)
+	if (allowed == want && earned < have) {
 		flow->flags |= TCPTUNED_F_RCV_UNEARNED;
-	if (allowed < want) {
+		allowed = earned;
+	}
+	if (allowed < have)
+		flow->rcv_allowed = sk_window_from_space(tp, allowed);
+	if (allowed < want && !(flow->flags & TCPTUNED_F_RCV_UNEARNED)) {
 		count(TCPTUNED_C_RCV_BUDGET);
 		emit_event(TCPTUNED_EV_RCV_BUDGET, tp, flow, have, allowed);
 	}

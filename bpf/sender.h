@@ -30,7 +30,9 @@ static __always_inline __u32 send_cost_256(const struct tcp_sock *tp)
 /*
  * What may wait unsent, bytes; 0: the administrator has set net.ipv4.tcp_notsent_lowat. The rate is
  * that of cwnd, but at most twice that of the last round trip, as cwnd also grows where something
- * else is the limit, or of the fastest one, if the application had no more to send.
+ * else is the limit, or of the fastest one, if the application had no more to send, once there was
+ * one. cwnd says nothing while a jump is expected or under way, and then there is no limit but that
+ * of an application that asked for a small buffer.
  */
 static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -42,18 +44,19 @@ static __always_inline __u32 unsent_limit(const struct tcptuned_flow *flow, stru
 		return 0;
 	if (tp->app_limited)
 		carried = rightsize_muldiv(flow->snd.rate_best, rtt_us, 1000000);
-	if (flight > 2 * carried)
+	if (carried && flight > 2 * carried)
 		flight = 2 * carried;
 	return rightsize_unsent(
 		rightsize_muldiv(flight, 1000000, rtt_us), rtt_us,
 		request_is_overridden(tcptuned_request(flow, false)) ? flow->req_sndbuf : 0,
-		flow->snd_late);
+		flow->flags & TCPTUNED_F_JUMPS ? RIGHTSIZE_LATE_MAX : flow->snd_late / 4);
 }
 
 /*
  * Counts how often tcptuned's limit of unsent data left a sender with nothing to send: its
  * application had waited for room, and got the CPU too late, when all was sent. One that has only
- * finished an answer writes again after the peer has sent something.
+ * finished an answer writes again after the peer has sent something. So has the peer of a late one
+ * at times (a WINDOW_UPDATE of HTTP/2), so that this counts a quarter.
  */
 static __always_inline void count_late_writer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -63,7 +66,8 @@ static __always_inline void count_late_writer(struct tcptuned_flow *flow, struct
 	__u8 heard = tp->data_segs_in;
 
 	if (flow->snd_writer == TCPTUNED_WRITER_RAN_OUT && (unsent || waits)) {
-		flow->snd_late += heard == flow->snd_heard && flow->snd_late < RIGHTSIZE_LATE_MAX;
+		if (flow->snd_late < 4 * RIGHTSIZE_LATE_MAX)
+			flow->snd_late += heard == flow->snd_heard ? 4 : 1;
 		flow->snd_writer = TCPTUNED_WRITER_WRITES;
 	}
 	if (waits && flow->snd_unsent) {

@@ -120,9 +120,31 @@ static __always_inline __u32 limit_request(__s32 value, __u32 buffer_max)
 }
 
 /*
- * Gives the buffer that was requested at once, if it is larger than the present one; to send, at
- * most what the kernel's own may become. bpf_setsockopt() also locks it; so the call becomes the
- * one that takes this lock away (SO_BUF_LOCK). Returns false if the kernel is to skip the call.
+ * Linux 7.1 and later set the clamp with the buffer. Before a connection this must not decide the
+ * window scale, and a clamp of ours stays. A clamp of an open one would not follow the buffer until
+ * the kernel enlarges that: at least what was requested may be offered.
+ */
+static __always_inline void set_clamp(struct bpf_sockopt *ctx, const struct tcptuned_flow *flow,
+				      __u32 before)
+{
+	__u32 now = BPF_CORE_READ((struct tcp_sock *)sock_of(ctx), window_clamp), want = before;
+	__u32 state = ctx->sk->state;
+
+	if (state != BPF_TCP_CLOSE && state != BPF_TCP_LISTEN && !flow->rcv_clamp) {
+		want = before > flow->req_rcvbuf ? before : flow->req_rcvbuf;
+		want = want > now ? want : now;
+	}
+	if (want == now)
+		return;
+	if (!want && state != BPF_TCP_CLOSE)
+		want = WINDOW_CLAMP_MAX;
+	set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, want);
+}
+
+/*
+ * Gives the buffer that was requested at once, if it is larger than the present one.
+ * bpf_setsockopt() also locks it; so the call becomes the one that takes this lock away
+ * (SO_BUF_LOCK). Returns false if the kernel is to skip the call.
  */
 static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, struct tcptuned_flow *flow,
 					   bool receive, __s32 *request)
@@ -133,19 +155,15 @@ static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, struct tcptu
 	__u32 clamp = BPF_CORE_READ((struct tcp_sock *)sk, window_clamp);
 	__u32 locks = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & both;
 	__u32 have = receive ? BPF_CORE_READ(sk, sk_rcvbuf) : BPF_CORE_READ(sk, sk_sndbuf);
-	__u32 max = BPF_CORE_READ(sk, __sk_common.skc_net.net, ipv4.sysctl_tcp_wmem[2]);
+	__u32 *base = receive ? &flow->rcv_base : &flow->snd_base;
 
-	if (!receive && bytes > max / 2)
-		bytes = max / 2;
 	if ((locks & (receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK)) || 2 * bytes <= have ||
 	    set_option(ctx->sk, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, bytes))
 		return false;
-	/* Linux 7.1 and later set the clamp, too, from which the window scale would follow. */
-	if (clamp != BPF_CORE_READ((struct tcp_sock *)sk, window_clamp))
-		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP,
-			   clamp || ctx->sk->state == BPF_TCP_CLOSE ? clamp : WINDOW_CLAMP_MAX);
-	if (receive && flow->rcv_base < 2 * bytes)
-		flow->rcv_base = 2 * bytes;
+	if (receive)
+		set_clamp(ctx, flow, clamp);
+	if (*base < 2 * bytes)
+		*base = 2 * bytes;
 	ctx->optname = SO_BUF_LOCK;
 	*request = locks;
 	return true;

@@ -27,17 +27,31 @@ static __always_inline __u32 window_before_pause(const struct tcp_sock *tp)
 	return most < tp->max_packets_out ? most : tp->max_packets_out;
 }
 
+/* True if BBR, which was tried, has just been dropped (choose_cc()). */
+static __always_inline bool is_after_trial(struct sock *sk)
+{
+	const struct tcptuned_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+
+	return flow && (flow->flags & (TCPTUNED_F_CC_OURS | TCPTUNED_F_CC_RESTORED)) ==
+			       TCPTUNED_F_CC_RESTORED;
+}
+
 /*
- * After losses only BBR leaves no threshold (bbr_init()): it was tried, and dropped. Its window is
- * twice what the path carries.
+ * BBR leaves a window of twice what the path carries, during its own start no threshold, and
+ * pacing, for it has no release().
  */
-static __always_inline void follow_bbr(struct tcp_sock *tp)
+static __always_inline void follow_bbr(struct tcp_sock *tp, __u32 pacing_status)
 {
 	__u32 half = tp->snd_cwnd / 2;
 
-	if (tp->total_retrans && tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH &&
-	    tp->delivered > CONGESTION_INITIAL_WINDOW && half >= CONGESTION_INITIAL_WINDOW)
-		tp->snd_cwnd = tp->snd_ssthresh = half;
+	if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && half >= CONGESTION_INITIAL_WINDOW)
+		tp->snd_ssthresh = half;
+	if (tp->snd_cwnd > tp->snd_ssthresh)
+		tp->snd_cwnd = tp->snd_ssthresh;
+	if (pacing_status != SK_PACING_NEEDED)
+		return;
+	resume_of(tp)->paced = 1;
+	resume_of(tp)->end = tp->snd_nxt;
 }
 
 /*
@@ -55,8 +69,8 @@ void BPF_PROG(resume_init, struct sock *sk)
 		return;
 	if (sk_paused(tp))
 		after_pause(tp, window_before_pause(tp));
-	else
-		follow_bbr(tp);
+	else if (is_after_trial(sk))
+		follow_bbr(tp, sk->sk_pacing_status);
 }
 
 SEC("struct_ops/resume_cong_avoid")
@@ -78,7 +92,7 @@ SEC("struct_ops/resume_ssthresh")
 __u32 BPF_PROG(resume_ssthresh, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u32 carried = resume_retreat(resume_of(tp), tp->delivered);
+	__u32 carried = retreat(sk);
 	__u32 cwnd = tp->snd_cwnd, ssthresh;
 
 	if (carried && carried < cwnd)

@@ -56,10 +56,11 @@ static __always_inline __u32 window_before_loss(struct tcp_sock *tp, __u32 cwnd)
  * releases a whole window at once, of which the queue drops what it cannot hold: the next loss. So
  * TCP itself paces from such a loss until two round trips after its repair, at the kernel's rate of
  * 120 % of cwnd per srtt (tcp_update_pacing_rate()), which spreads the burst over one of them.
- * After that it does not, since a timer costs more than an ACK, and a reply should not wait.
+ * After that it does not, since a timer costs more than an ACK, and a reply should not wait; a slow
+ * start that goes on is paced until it ends.
  *
  * sch_fq, a limit (SO_MAX_PACING_RATE) and a previous congestion control set the status themselves,
- * and it is left to them.
+ * and it is left to them, except after BBR (follow_bbr()).
  */
 #define PACED_ROUNDS 2u
 
@@ -121,6 +122,12 @@ static __always_inline void pace_on_ack(struct sock *sk)
 	if (!r->paced || r->state >= RESUME_UNVALIDATED || (__s32)(tp->snd_una - r->end) < 0)
 		return;
 	if (r->paced == 1) {
+		/*
+		 * ACKs of what was paced come as a longer train than HyStart would accept of an
+		 * unpaced slow start (hystart_update()): it would end with the next round trip.
+		 */
+		if (tp->snd_cwnd < tp->snd_ssthresh && cwnd_limited(tp))
+			return;
 		/* A segment that leaves before its time stamp would measure too short an RTT. */
 		if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
 			stop_pacing(sk);
@@ -163,12 +170,26 @@ static __always_inline void begin_after_pause(struct sock *sk)
 }
 
 /*
+ * A loss. Returns the packets that the path has carried of a window that is not validated, or 0. If
+ * the loss was spurious, its undo restores all of that window, which still has to be paced then.
+ */
+static __always_inline __u32 retreat(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u32 carried = resume_retreat(resume_of(tp), tp->delivered);
+
+	if (carried && resume_of(tp)->paced)
+		pace(sk, 1 + PACED_ROUNDS);
+	return carried;
+}
+
+/*
  * The window of which a loss leaves a share: what is in use, but of one that is not validated what
  * the path has carried.
  */
 static __always_inline __u32 window_at_loss(struct tcp_sock *tp)
 {
-	__u32 carried = resume_retreat(resume_of(tp), tp->delivered);
+	__u32 carried = retreat((struct sock *)tp);
 
 	if (!carried)
 		return window_in_use(tp);

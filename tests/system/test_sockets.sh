@@ -51,9 +51,9 @@ test_requests_are_intercepted() {
 }
 
 # Prints what the kernel takes at once of a sender whose path is idle.
-burst() { # PORT
+burst() { # PORT REQUEST
 	application reader b tcp4 listen 10.99.0.2 "$1" accept until "end$1"
-	application writer a tcp4 set sndbuf 150000 connect 10.99.0.2 "$1" push 10000000 until "end$1"
+	application writer a tcp4 set sndbuf "$2" connect 10.99.0.2 "$1" push 10000000 until "end$1"
 	wait_printed writer push
 	finish "end$1" reader writer
 	sed -n 's/^push //p' "$TEST_DIR/writer.log"
@@ -79,16 +79,18 @@ holds_still() { # PORT
 
 # An application asks for a large buffer so that a burst fits into it: it does.
 test_a_burst_fits_into_what_was_requested() {
-	local written held
+	local written held more
 	host a b
 	link a b --rate 100mbit --delay 500ms # what is in flight stays so while the sender writes
-	written=$(burst 7001)
+	written=$(burst 7001 150000)
+	more=$(burst 7005 4000000) # than the kernel's own may become
 	held=$(unread 7002)
 	tcptuned_start
-	expect_ge "$(burst 7003)" "$written" "bytes that a sender writes at once"
+	expect_ge "$(burst 7003 150000)" "$written" "bytes that a sender writes at once"
+	expect_ge "$(burst 7006 4000000)" "$more" "bytes of one with a large buffer"
 	# where the last segment, of up to 64 KB, ends is chance
 	expect_ge "$(unread 7004)" $((held - 65536)) "bytes that a receiver holds"
-	expect_eq "$(overridden SO_RCVBUF) $(overridden SO_SNDBUF)" "1 1" "requests overridden"
+	expect_eq "$(overridden SO_RCVBUF) $(overridden SO_SNDBUF)" "1 2" "requests overridden"
 }
 
 # An application that requests less than 16 KiB bounds what a peer may make it hold, or its latency: the
@@ -293,6 +295,36 @@ test_a_socket_that_is_fixed_and_connects_again() {
 	proceed again fixed locks
 	expect_eq "$(flow_to 7005 .receive.request)" application "the second"
 	expect_eq "$(tail -n 2 "$TEST_DIR/fixed.log" | tr '\n' ',')" "rcvbuf 80000,locks 2," "its buffer"
+}
+
+# Once data has come the kernel no longer moves the clamp by itself. What a sender has asked for stays.
+test_requests_on_an_open_connection() {
+	tuned_path "" --rate 100mbit --delay 5ms
+	outsider peer a tcp4 listen ${ADDR[a]} 7003 accept send 150000 until over
+	application reader b tcp4 connect "${ADDR[a]}" 7003 receive 150000 set rcvbuf 4000000 get clamp until over
+	wait_printed reader clamp
+	expect_ge "$(sed -n 's/^clamp //p' "$TEST_DIR/reader.log")" 4000000 "clamp"
+	finish over peer reader
+	outsider peer b tcp4 listen ${ADDR[b]} 7004 accept receive 3150000 until end
+	application writer a tcp4 connect "${ADDR[b]}" 7004 send 150000 set sndbuf 4000000 send 3000000 say sent until end
+	wait_printed writer sent
+	wait_until all_read 7004
+	expect_ge "$(flow_to 7004 .send_buffer_bytes)" 8000000 "send buffer"
+	finish end peer writer
+}
+
+# Its data is live: what tcptuned limits, its buffer limits again after the stop.
+test_a_small_send_buffer_returns_at_the_stop() {
+	tuned_path "" --rate 100mbit --delay 5ms
+	outsider peer b tcp4 listen ${ADDR[b]} 7003 accept receive 1000000 until over
+	application writer a tcp4 set sndbuf 32768 connect "${ADDR[b]}" 7003 send 1000000 say sent until go \
+		get sndbuf,locks until over
+	wait_printed writer sent
+	expect_eq "$(flow_to 7003 .send.request)" withheld "request"
+	tcptuned_stop
+	proceed go writer locks
+	expect_eq "$(tail -n 2 "$TEST_DIR/writer.log" | tr '\n' ',')" "sndbuf 65536,locks 1," "after the stop"
+	finish over peer writer
 }
 
 # An application that sizes its buffer from then on gets no bound of tcptuned's that would never change again.

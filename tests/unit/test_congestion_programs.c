@@ -226,12 +226,14 @@ struct calls {
 	void (*ack)(struct sock *sk, __u32 una, __u32 acked);
 	__u32 (*ssthresh)(struct sock *sk);
 	__u32 (*undo)(struct sock *sk);
+	void (*release)(struct sock *sk);
 	__u32 left_of_50; /* packets that a loss leaves of a window of 50 */
 };
 
 static const struct calls both[] = {
-	{ca_init, ca_cwnd_event, ca_cong_avoid, ca_ssthresh, ca_undo_cwnd, 43},
-	{resume_init, resume_cwnd_event, resume_cong_avoid, resume_ssthresh, resume_undo_cwnd, 35},
+	{ca_init, ca_cwnd_event, ca_cong_avoid, ca_ssthresh, ca_undo_cwnd, ca_release, 43},
+	{resume_init, resume_cwnd_event, resume_cong_avoid, resume_ssthresh, resume_undo_cwnd,
+	 resume_release, 35},
 };
 
 static void acknowledge(const struct calls *calls, struct tcp_sock *tp, __u32 packets)
@@ -282,12 +284,43 @@ TEST(a_connection_resumes)
 		send_packets(&tp, 2);
 		acknowledge(calls, &tp, 197);
 		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+		tp.snd_ssthresh = 100;
 		acknowledge(calls, &tp, 1);
 		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
 		assert_true(tp.snd_cwnd >= 200);
 		tp = resumes(calls, 50);
 		assert_int_equal(sk->sk_pacing_rate, 200 * MSS * 10);
 	}
+}
+
+/* A slow start that goes on is paced until it ends, is not used, or has no congestion control. */
+TEST(a_slow_start_stays_paced)
+{
+	static const struct {
+		__u32 ssthresh, used, paced;
+	} rows[] = {{TCP_INFINITE_SSTHRESH, 400, 1},
+		    {TCP_INFINITE_SSTHRESH, 200, 0},
+		    {600, 400, 1},
+		    {400, 400, 0}};
+
+	for_each_row (calls, both)
+		for_each_row (r, rows) {
+			struct tcp_sock tp = resumes(calls, 200);
+			struct sock *sk = (struct sock *)&tp;
+
+			acknowledge(calls, &tp, 200);
+			assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+			tp.snd_cwnd = 400;
+			tp.snd_ssthresh = r->ssthresh;
+			tp.max_packets_out = r->used;
+			for (int round = 0; round < 3; round++) {
+				send_packets(&tp, 1);
+				acknowledge(calls, &tp, 1);
+				assert_int_equal(sk->sk_pacing_status, r->paced);
+			}
+			calls->release(sk);
+			assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+		}
 }
 
 /*
@@ -406,30 +439,48 @@ TEST(cubic_is_replaced_after_a_pause)
 }
 
 /*
- * BBR, which was tried, leaves twice what the path carries, and no threshold. A slow start has had
- * no losses, but perhaps of the SYN.
+ * BBR, which was tried, leaves twice what the path carries, pacing, and perhaps no threshold. Other
+ * congestion controls are replaced after a pause, or by another build of the same.
  */
 TEST(cubic_is_replaced_after_bbr)
 {
 	static const struct {
-		__u32 cwnd, retrans, delivered, ssthresh, window;
+		__u32 flags, cwnd, ssthresh, window;
 	} rows[] = {
-		{200, 5, 4000, 0, 100},	  {200, 0, 4000, 0, 200}, {200, 1, 10, 0, 200},
-		{200, 5, 4000, 300, 200}, {19, 5, 4000, 0, 19},	  {20, 5, 4000, 0, 10},
+		{TCPTUNED_F_CC_RESTORED, 200, 0, 100},
+		{TCPTUNED_F_CC_RESTORED, 200, 110, 110},
+		{TCPTUNED_F_CC_RESTORED, 200, 300, 200},
+		{TCPTUNED_F_CC_RESTORED, 20, 0, 10},
+		{TCPTUNED_F_CC_RESTORED, 19, 0, 19},
+		{0, 200, 0, 200},
+		{0, 200, 110, 200},
+		{TCPTUNED_F_CC_RESTORED | TCPTUNED_F_CC_RESUMES, 200, 110, 200},
 	};
 
 	for_each_row (r, rows) {
+		bool follows = r->flags == TCPTUNED_F_CC_RESTORED;
+		struct tcptuned_flow flow = {.flags = r->flags};
 		struct tcp_sock tp = before_a_pause(r->cwnd, r->cwnd);
+		struct sock *sk = (struct sock *)&tp;
 
 		tp.packets_out = r->cwnd;
-		tp.total_retrans = r->retrans;
-		tp.delivered = r->delivered;
 		tp.snd_ssthresh = r->ssthresh ? r->ssthresh : TCP_INFINITE_SSTHRESH;
-		resume_init((struct sock *)&tp);
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+		record = &flow;
+		resume_init(sk);
+		record = NULL;
 		assert_int_equal(tp.snd_cwnd, r->window);
-		assert_int_equal(tp.snd_ssthresh, r->window < r->cwnd ? r->window
-						  : r->ssthresh	      ? r->ssthresh
-								      : TCP_INFINITE_SSTHRESH);
+		assert_int_equal(tp.snd_ssthresh, r->window < r->cwnd && !r->ssthresh ? r->window
+						  : r->ssthresh			      ? r->ssthresh
+								: TCP_INFINITE_SSTHRESH);
+		/* as soon as nothing waits for its time */
+		tp.snd_ssthresh = 1;
+		tp.tcp_wstamp_ns = 1;
+		acknowledge(&both[1], &tp, 1);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+		tp.tcp_wstamp_ns = 0;
+		acknowledge(&both[1], &tp, 1);
+		assert_int_equal(sk->sk_pacing_status, follows ? SK_PACING_NONE : SK_PACING_NEEDED);
 	}
 }
 
@@ -485,7 +536,7 @@ TEST(a_connection_jumps_on_a_known_path)
 		assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
 		acknowledge(calls, &tp, 130);
 		assert_int_equal(tp.snd_cwnd, 150 + 134);
-		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
 	}
 }
 
@@ -563,6 +614,26 @@ TEST(a_spurious_loss_on_a_known_path)
 			lose_nothing(calls, &tp);
 			assert_int_equal(tp.snd_ssthresh, 500);
 		}
+}
+
+/* The window that the undo restores is paced like that before. */
+TEST(an_undone_loss_of_what_is_not_validated_is_paced)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = resumes(calls, 200);
+		struct sock *sk = (struct sock *)&tp;
+
+		tp.snd_ssthresh = 100;
+		tp.snd_wnd = 1 << 30;
+		lose_nothing(calls, &tp);
+		assert_true(tp.snd_cwnd >= 200);
+		for (int round = 0; round < 3; round++) {
+			assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+			acknowledge(calls, &tp, tp.packets_out);
+			send_packets(&tp, 200);
+		}
+		assert_int_equal(sk->sk_pacing_status, SK_PACING_NONE);
+	}
 }
 
 /* An end of slow start that was known before is kept. */

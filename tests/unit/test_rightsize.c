@@ -620,8 +620,12 @@ TEST(a_slow_reader)
 	assert_true(reader.window >= WINDOW_MIN);
 	/* It reads everything once, and finally always. */
 	for (unsigned int i = 0; i < 16; i++) {
-		rightsize_weigh_reader(&reader, &ack, read, i == 8 ? reader.window / 4 : 0, offer);
-		assert_true(reader.window >= WINDOW_MIN);
+		uint32_t before = reader.window;
+		uint64_t twice = 2ull * before < RIGHTSIZE_WINDOW_MAX ? 2ull * before
+								      : RIGHTSIZE_WINDOW_MAX;
+
+		rightsize_weigh_reader(&reader, &ack, read, i == 8 ? before / 4 : 0, offer);
+		assert_int_equal(reader.window, i % 8 > 1 ? twice : before);
 	}
 	rightsize_weigh_reader(&reader, &ack, read, 0, offer);
 	assert_int_equal(reader.window, 0);

@@ -226,6 +226,9 @@ static void expect_receiver(void)
 			held = 2 * wanted;
 		assert_true(flow.rcv_clamp >= held - held / 8 && flow.rcv_clamp <= held + held / 8);
 	}
+	/* what is unread takes nothing of a window that was earned */
+	if (flow.rcv_clamp && flow.rcv_reason == RIGHTSIZE_EARNED)
+		assert_true(flow.rcv_clamp >= flow.rcv_allowed - flow.rcv_allowed / 8);
 	/* an application that waits for an amount gets it */
 	if (flow.rcv_clamp && !flow.rcv_allowed && flow.rcv_window_max == ~0u)
 		assert_true(flow.rcv_clamp + unread >= 2 * wanted - wanted / 4);
@@ -421,7 +424,10 @@ TEST(hosts_share_a_clock)
 	the_tai_offset_us = 0;
 }
 
-/* Late is who had waited for room and writes after all was sent, but not in answer to the peer. */
+/*
+ * Late is who had waited for room and writes after all was sent. An answer to the peer may be
+ * another one, and counts a quarter.
+ */
 TEST(a_late_writer_is_counted)
 {
 	struct socket socket = {0};
@@ -429,11 +435,11 @@ TEST(a_late_writer_is_counted)
 		bool waits;
 		__u32 unsent, heard, late;
 	} rows[] = {{true, 1000, 0, 0},	 {false, 1000, 0, 0}, {false, 0, 0, 0}, {false, 0, 0, 0},
-		    {false, 1000, 0, 1}, {false, 0, 0, 1},    {false, 9, 0, 1}, /* had not waited */
-		    {true, 9, 0, 1},	 {false, 0, 0, 1},    {false, 9, 1, 1}, /* an answer */
-		    {true, 9, 1, 1},	 {false, 0, 1, 1},    {true, 0, 1, 2},	{false, 0, 1, 2},
-		    {true, 0, 1, 3},	 {false, 0, 1, 3},    {true, 0, 1, 4},	{false, 0, 1, 4},
-		    {true, 0, 1, 4}};
+		    {false, 1000, 0, 4}, {false, 0, 0, 4},    {false, 9, 0, 4}, /* had not waited */
+		    {true, 9, 0, 4},	 {false, 0, 0, 4},    {false, 9, 1, 5}, /* an answer */
+		    {true, 9, 1, 5},	 {false, 0, 1, 5},    {true, 0, 1, 9},	{false, 0, 1, 9},
+		    {true, 0, 2, 10},	 {false, 0, 2, 10},   {true, 0, 2, 14}, {false, 0, 2, 14},
+		    {true, 0, 2, 18},	 {false, 0, 2, 18},   {true, 0, 2, 18}};
 
 	memset(&flow, 0, sizeof(flow));
 	flow.snd_unsent = RIGHTSIZE_UNSENT_MIN;
@@ -454,6 +460,31 @@ TEST(a_late_writer_is_counted)
 		count_late_writer(&flow, &sock);
 	}
 	assert_int_equal(flow.snd_late, 0);
+}
+
+/* By cwnd, until a round trip has shown the rate; before a jump only a small request is a limit. */
+TEST(unsent_data_are_limited_by_the_rate)
+{
+	struct {
+		__u32 per_rtt, flags, req_sndbuf, limit;
+	} rows[] = {{0, 0, 0, 500000},
+		    {0, 0, 20000, 20000},
+		    {1600000, 0, 0, 400000},
+		    {4000, 0, 0, RIGHTSIZE_UNSENT_MIN},
+		    {4000000, TCPTUNED_F_JUMPS, 0, 0},
+		    {4000000, TCPTUNED_F_JUMPS, 20000, 20000}};
+
+	for_each_row (r, rows) {
+		any_connection();
+		net.ipv4.sysctl_tcp_notsent_lowat = ~0u;
+		sock.srtt_us = 8 * 100000;
+		sock.mss_cache = 1000;
+		sock.snd_cwnd = 4000;
+		flow = struct_of(tcptuned_flow, .flags = r->flags, .snd.per_rtt = r->per_rtt,
+				 .req_sndbuf = r->req_sndbuf);
+		tcptuned_set_request(&flow, false, r->req_sndbuf ? REQUEST_WITHHELD : REQUEST_NONE);
+		assert_int_equal(unsent_limit(&flow, &sock), r->limit);
+	}
 }
 
 /* A socket of this test says whether it has a record. */

@@ -25,13 +25,19 @@ TEST(room_is_a_full_window_without_a_queue)
 	}
 }
 
-/* Nothing was lost yet, and an RTT that is a little longer. */
-TEST(room_of_a_connection_without_a_loss)
+/* cubic itself grows fast then. */
+TEST(no_room_before_the_first_loss)
 {
 	struct random_loss_round round = with_room;
 
 	round.prior_cwnd = 0;
-	round.cwnd = 1;
+	assert_int_equal(room_round(ROOM_ROUNDS, &round), 0);
+}
+
+TEST(an_rtt_that_is_a_little_longer_is_no_queue)
+{
+	struct random_loss_round round = with_room;
+
 	round.srtt_us = 104000;
 	assert_int_equal(room_round(ROOM_ROUNDS - 1, &round), ROOM_ROUNDS);
 }

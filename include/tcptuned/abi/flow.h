@@ -13,7 +13,7 @@
 #include <tcptuned/algo/request_state.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 14
+#define TCPTUNED_ABI 15
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
@@ -86,7 +86,7 @@ struct tcptuned_flow {
 	__u32 rcv_buffer_max;
 	__u32 snd_buffer_max;
 	__u32 rcv_clamp;   /* TCP_WINDOW_CLAMP that tcptuned set, bytes; 0: none */
-	__u32 rcv_allowed; /* by the budget, bytes offered and unread; 0: no limit */
+	__u32 rcv_allowed; /* bytes offered; if the budget limits, with those unread; 0: no limit */
 	__u32 rcv_grows;
 	__u32 rcv_shrinks;
 	__u32 snd_grows;
@@ -99,7 +99,7 @@ struct tcptuned_flow {
 	__u8 rcv_reason;  /* enum rightsize_reason: why the window is what it is */
 	__u8 snd_reason;
 	__u8 snd_writer : 2; /* enum tcptuned_writer */
-	__u8 snd_late : 6;   /* how often the application wrote too late: unsent.h */
+	__u8 snd_late : 6;   /* how often the application wrote too late, quarters: unsent.h */
 	__u8 snd_heard;	     /* segments with data that had arrived when it waited, modulo 256 */
 	/*
 	 * From the path memory, in units; 0: none. They are used once, when a congestion control is

@@ -32,9 +32,9 @@ struct rightsize_reader {
  *
  * The window is reduced by at most half at a time, after the unread data has exceeded half of the
  * window for eight rounds in which the application has read: one that pauses, and then reads all of
- * it, is not slow, and what was offered cannot be taken back. It is the kernel's again when nearly
- * all data has been read at the ends of eight rounds in a row: an application that reads large
- * blocks reads all of it now and then.
+ * it, is not slow, and what was offered cannot be taken back. While nearly all data has been read
+ * at the ends of rounds in a row it doubles with each but the first, since an application that
+ * reads large blocks reads all of it now and then; after eight it is the kernel's again.
  */
 static inline void rightsize_weigh_reader(struct rightsize_reader *reader,
 					  const struct rightsize_ack *ack, __u32 read, __u32 unread,
@@ -49,6 +49,9 @@ static inline void rightsize_weigh_reader(struct rightsize_reader *reader,
 			reader->rounds = 0;
 		else if (++reader->rounds >= RIGHTSIZE_SLOW_ROUNDS)
 			reader->window = 0;
+		else if (reader->window && reader->rounds > 1)
+			reader->window =
+				rightsize_clamp_window(2 * (__u64)reader->window, ack->min);
 		reader->since_us = 0;
 		return;
 	}
