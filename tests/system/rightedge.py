@@ -4,7 +4,8 @@
 
 Watches what it sends over a TUN device until SIGTERM (SIGUSR1: counts from now on, for the connections
 that are known). Without a device it reads lines of `tshark -T fields` with tcp.stream, tcp.srcport,
-tcp.flags, tcp.ack and tcp.window_size, whose sequence numbers are not relative. Prints as JSON:
+tcp.flags, tcp.ack and tcp.window_size, whose sequence numbers are not relative. Names each edge that moves
+back on standard error, and prints as JSON:
 
 connections      directions whose SYN was seen, which has the window scale
 acks             their segments with an acknowledgement, after the SYN
@@ -37,7 +38,8 @@ COUNTS = ("connections", "acks", "retracted", "retracted_bytes", "reordered", "w
 class Direction:
     """What one end of a connection advertises to the other."""
 
-    def __init__(self, wscale):
+    def __init__(self, ports, wscale):
+        self.ports = ports
         self.wscale = wscale
         self.ack = self.window = 0
         self.edge = None  # the furthest right edge, if known
@@ -67,7 +69,7 @@ def window_scale(options):
 def on_syn(key, flags, ack, window, options):
     """The window of a SYN is not scaled. Without an acknowledgement it has no right edge."""
     counts["connections"] += key not in directions
-    directions[key] = direction = Direction(window_scale(options))
+    directions[key] = direction = Direction(key[1:], window_scale(options))
     if flags & ACK:
         direction.ack, direction.edge = ack, ack + window
 
@@ -80,13 +82,15 @@ def on_ack(direction, ack, window):
         return
     counts["window_max_bytes"] = max(counts["window_max_bytes"], window)
     counts["shrunk"] += known and window < direction.window
-    direction.ack, direction.window = ack, window
     back = before(ack + window, direction.edge) if known else 0
     if back > 0:
         counts["retracted"] += 1
         counts["retracted_bytes"] = max(counts["retracted_bytes"], back)
+        print(f"{time.strftime('%T')} {direction.ports}, window scale {direction.wscale}: {back} bytes back "
+              f"as {direction.window} became {window}", file=sys.stderr, flush=True)
     else:
         direction.edge = ack + window
+    direction.ack, direction.window = ack, window
 
 
 def on_packet(packet):
@@ -96,9 +100,9 @@ def on_packet(packet):
         header, addresses = 40, packet[8:40]
     else:
         return
-    ack, offset, flags, window = struct.unpack_from("!IBBH", packet, header + 8)
+    sport, dport, ack, offset, flags, window = struct.unpack_from("!HHxxxxIBBH", packet, header)
     options = packet[header + 20:header + (offset >> 4) * 4]
-    on_segment(addresses + packet[header:header + 4], flags, ack, window, options)
+    on_segment((addresses, sport, dport), flags, ack, window, options)
 
 
 def on_segment(key, flags, ack, window, options=b""):

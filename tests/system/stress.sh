@@ -31,7 +31,7 @@ stress_adopts() { # BUILD LOGGED
 	local managed
 	stress_start "$@"
 	managed=$(managed before)
-	note "$SECONDS s: $2: $managed adopted, $(in_host b ss -tnH state established | wc -l) there"
+	note "$(date +%T) $2: $managed adopted, $(in_host b ss -tnH state established | wc -l) there"
 	[ "$managed" = $((2 * connections)) ] || fail "$2: $managed adopted: $(<"$TEST_DIR/tcptuned.log")"
 	adoptions=$((adoptions + 1))
 }
