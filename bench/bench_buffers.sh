@@ -64,6 +64,23 @@ unsent_rows() { # MESSAGES OPTION...
 	row unsent "$x" tcptuned tuned_sender $keep -- "$@"
 }
 
+# A reader that pauses for 200 ms in each second, between hosts whose kernel gives 6 MB (before Linux 6.16).
+bench_pausing_reader() {
+	host a b
+	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
+	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 6291456"
+	each_path pausing_rows --duration ${BENCH_SECONDS:-10} --read-pause 200 <<-END
+		10|--rate 1gbit --delay 5ms --queue 1bdp
+		24|--rate 1gbit --delay 12ms --queue 1bdp
+	END
+}
+
+pausing_rows() { # MESSAGES OPTION...
+	row pausing_reader "$x" kernel untuned --congestion cubic "$@"
+	row pausing_reader "$x" bbr untuned --congestion bbr "$@"
+	row pausing_reader "$x" tcptuned tuned_receiver -- --congestion cubic "$@"
+}
+
 # Slow links (Dynamic Right-Sizing, Figures 5 to 7): a Reno sender, and a receiver with a static
 # window of 64 KB, with the kernel's autotuning, and with tcptuned. The paper says 56 kbit/s
 # and no more of its link; here the queue holds ten packets.

@@ -59,7 +59,8 @@ enum exit_code {
 
 struct options {
 	const char *listen, *connect, *from, *congestion;
-	uint64_t port, count, bytes, streams, rcvbuf, sndbuf, read_rate_bps, read_fast, series_ms;
+	uint64_t port, count, bytes, streams, rcvbuf, sndbuf;
+	uint64_t read_rate_bps, read_fast, read_pause_ms, series_ms;
 	uint64_t notsent;
 	uint64_t interval_ms, pings;
 	double duration_s, timeout_s, stall_s;
@@ -107,6 +108,8 @@ static const struct option_row {
 	 "receiver: a slow application, per connection (0: as fast as it can)"},
 	{"read-fast", SIZE, AT(read_fast), 1, 1e12, "SIZE",
 	 "receiver: slow to --read-rate only after so much (0)"},
+	{"read-pause", NUMBER, AT(read_pause_ms), 0, 1000, "MS",
+	 "receiver: read nothing for so long in each second (0)"},
 	{"verify", FLAG, AT(verify), 0, 0, NULL, "receiver: check every byte"},
 	{"series", NUMBER, AT(series_ms), 1, 1e5, "MS",
 	 "receiver: report bytes read over time; give it to both sides"},
@@ -459,6 +462,15 @@ static void hold_read_rate(const struct stream *s, uint64_t began_ns, uint64_t b
 		sleep_ns(due - now);
 }
 
+/* One that pauses, as for its garbage, does so at the start of each second of the clock. */
+static void hold_pause(void)
+{
+	uint64_t in_second = now_ns() % 1000000000, pause = opt.read_pause_ms * 1000000;
+
+	if (in_second < pause)
+		sleep_ns(pause - in_second);
+}
+
 static void fill_result(struct stream *s)
 {
 	uint32_t mem[SK_MEMINFO_VARS] = {0};
@@ -502,6 +514,7 @@ static void *receive_stream(void *arg)
 		} else if (opt.read_rate_bps) {
 			hold_read_rate(s, slow_ns, slow_bytes);
 		}
+		hold_pause();
 	}
 	if (n < 0)
 		stream_failed(s, "receiving");

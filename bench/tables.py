@@ -358,6 +358,13 @@ ONE_CONNECTION = [
         Need("receive_buffer_mb", "<=", "{x}: receive buffer 1/{inverse} of the kernel's (at most 1/5)", "tcptuned",
              factor=1 / 5),
     ]),
+    Bench("pausing_reader", "A reader that pauses for 200 ms in each second: 1 Gbit/s, tcp_rmem 6 MB, cubic, only the "
+          "receiver runs tcptuned", "RTT (ms)", [
+        goodput("Goodput in Mbit/s:"),
+    ], [
+        Need("goodput_mbps", ">=", "{x} ms: {percent} % of the throughput of the kernel alone (at least 98 %)", "tcptuned",
+             factor=0.98),
+    ]),
     Bench("unsent", "The send buffer: 1 Gbit/s, cubic, only the sender runs tcptuned", "path", [
         goodput("Rows: RTT in ms, and what is special about the path. \"no bound\": send_unsent_max is 1G. Goodput in "
                 "Mbit/s:"),
