@@ -149,6 +149,7 @@ struct inet_connection_sock {
 	const struct tcp_ulp_ops *icsk_ulp_ops;
 	__u8 icsk_ca_state : 5; /* enum tcp_ca_state */
 	__u8 icsk_ca_setsockopt : 1;
+	__u8 icsk_ca_initialized : 1;
 	__u32 icsk_rto; /* jiffies */
 	struct {
 		__u32 lrcvtime; /* jiffies, when data last arrived in order */

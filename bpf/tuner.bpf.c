@@ -228,6 +228,15 @@ static __always_inline bool forgets_window(const struct tcptuned_flow *flow,
 	return sk_paused(tp) && !(flow->flags & TCPTUNED_F_CC_OURS) && sk_pipe(tp) > tp->snd_cwnd;
 }
 
+/* Where it is the default, bitcp begins, and takes the jump, after this (tcp_init_transfer()). */
+static __always_inline bool is_bitcp_to_begin(struct tcp_sock *tp)
+{
+	char now[TCPTUNED_CC_NAME_MAX] = {};
+
+	read_cc_name(now, tp);
+	return is_bitcp(now) && !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_initialized);
+}
+
 /* Creates the record, requests callbacks, and sets the congestion control. False: no policy. */
 static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp, bool passive)
 {
@@ -266,7 +275,8 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 		set_cc(ctx, flow, tp, name);
 	else if (flow->jump_seed)
 		resume_cubic(ctx);
-	if (flow->jump_seed) { /* the congestion control is one that does not jump */
+	/* The congestion control is one that does not jump. */
+	if (flow->jump_seed && !is_bitcp_to_begin(tp)) {
 		flow->jump_seed = 0;
 		flow->flags &= ~TCPTUNED_F_JUMPS;
 	}

@@ -161,6 +161,13 @@ test_cc_a_client_jumps_on_a_known_path() {
 	push 300000
 	expect_eq "$congestion" cubic_resume "congestion control"
 	expect_between "$asked_ms" 300 450 "ms; 500 by slow start"
+	# One that is bitcp from the start, as where the daemon has made that the default.
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="reno cubic bitcp"
+	in_host a sysctl -qw net.ipv4.tcp_congestion_control=bitcp
+	sleep 5
+	push 300000
+	expect_eq "$congestion" bitcp "congestion control of the next one"
+	expect_between "$asked_ms" 300 450 "ms, of that"
 }
 
 # 207 segments are five round trips of slow start. A jump that holds them takes two, and the time to send it.
