@@ -157,6 +157,11 @@ struct inet_connection_sock {
 	__u64 icsk_ca_priv[13];
 };
 
+struct bictcp {
+	__u32 cnt;
+	__u32 last_max_cwnd;
+};
+
 struct sk_buff {
 	char cb[48];
 };

@@ -27,6 +27,14 @@ static __always_inline __u32 window_before_pause(const struct tcp_sock *tp)
 	return most < tp->max_packets_out ? most : tp->max_packets_out;
 }
 
+/* W_max, the window at the last loss: of the CUBIC that was replaced nothing is left. */
+static __always_inline void keep_last_max(struct tcp_sock *tp)
+{
+	struct bictcp *cubic = state_of(tp);
+
+	cubic->last_max_cwnd = tp->prior_cwnd;
+}
+
 /* True if BBR, which was tried, has just been dropped (choose_cc()). */
 static __always_inline bool is_after_trial(struct sock *sk)
 {
@@ -67,10 +75,12 @@ void BPF_PROG(resume_init, struct sock *sk)
 	/* A client that has just connected has sent nothing yet, as after a pause. */
 	if (expect_jump(sk, tp))
 		return;
-	if (sk_paused(tp))
+	if (sk_paused(tp)) {
+		keep_last_max(tp);
 		after_pause(tp, window_before_pause(tp));
-	else if (is_after_trial(sk))
+	} else if (is_after_trial(sk)) {
 		follow_bbr(tp, sk->sk_pacing_status);
+	}
 }
 
 SEC("struct_ops/resume_cong_avoid")

@@ -144,7 +144,7 @@ void cubictcp_init(struct sock *sk)
 void cubictcp_cong_avoid(struct sock *sk, __u32 ack, __u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u64 *counted = state_of(tp);
+	__u32 *counted = state_of(tp);
 
 	(void)ack;
 	if (tp->snd_cwnd < tp->snd_ssthresh) {
@@ -166,7 +166,7 @@ __u32 cubictcp_recalc_ssthresh(struct sock *sk)
 void cubictcp_state(struct sock *sk, __u8 new_state)
 {
 	if (new_state == TCP_CA_Loss)
-		*(__u64 *)state_of((struct tcp_sock *)sk) = 0;
+		*(__u32 *)state_of((struct tcp_sock *)sk) = 0;
 }
 
 void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
@@ -429,8 +429,10 @@ TEST(cubic_is_replaced_after_a_pause)
 		tp.rtt_min.s[0].v = tp.rate_interval_us = r->rtt_us;
 		restart(&tp);
 		tp.packets_out = r->out;
+		tp.prior_cwnd = 321;
 		resume_init((struct sock *)&tp);
 		assert_int_equal(tp.snd_cwnd, 10);
+		assert_int_equal(((struct bictcp *)state_of(&tp))->last_max_cwnd, r->out ? 0 : 321);
 		resume_cwnd_event((struct sock *)&tp, CA_EVENT_TX_START);
 		assert_int_equal(tp.snd_cwnd, r->window);
 		resume_release((struct sock *)&tp);
