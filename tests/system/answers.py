@@ -11,7 +11,7 @@ waits for it. So a sample counts if both processes slept all the time (a receive
 not looked at), and that of a writer that sleeps of its own accord while something is in flight. The emulated link of
 a busy host may lose and delay what it should not: unless losses are expected, a sample does not count while something
 is being repaired, and the queue fills again, or while the RTT says that segments wait, where that is not the limit that is
-expected. None of a receiver 0 counts while it is late.
+expected. None of a receiver 0 counts while it is late, or if nothing has arrived since the look before.
 """
 import collections
 import json
@@ -34,7 +34,7 @@ def sleeps(pid):
 
 samples, command = int(sys.argv[1]), sys.argv[2:] + ["flows", "--json", "--limit=1000"]
 rows = [line.split() for line in sys.stdin]
-counted, repaired, wrong = collections.Counter(), {}, 0
+counted, repaired, arrived, wrong = collections.Counter(), {}, {}, 0
 end = time.monotonic() + 600
 while time.monotonic() < end and any(counted[row[0]] < samples for row in rows):
     before = {pid: sleeps(pid) for row in rows for pid in row[2:4]}
@@ -46,6 +46,8 @@ while time.monotonic() < end and any(counted[row[0]] < samples for row in rows):
         sender, receiver = sending.get(port), receiving.get(port)
         if not sender or not receiver:
             sys.exit(f"{name}: the connection to port {port} is not there")
+        silent = receiver["bytes_received"] == arrived.get(port)
+        arrived[port] = receiver["bytes_received"]
         if any(not before[pid] or before[pid] != after[pid] for pid in pids):
             continue
         if send == "application" and not sender["flight_bytes"]:
@@ -61,7 +63,8 @@ while time.monotonic() < end and any(counted[row[0]] < samples for row in rows):
             repaired[port] = again, now + REFILL_S
         if send != "loss" and now < repaired[port][1]:
             continue
-        if pids[1] == "0" and 2 * receiver["receive_buffer_used_bytes"] > receiver["receive_buffer_bytes"]:
+        late = 2 * receiver["receive_buffer_used_bytes"] > receiver["receive_buffer_bytes"]
+        if pids[1] == "0" and (late or silent):
             continue
         counted[name] += 1
         said = sender["limit"], receiver["receive"]["limit"]
