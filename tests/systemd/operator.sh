@@ -37,10 +37,11 @@ make_packages() {
 # --- the session of docs/operations.md: each command is run, and prints the lines that the page shows -------------
 
 # A word with a digit is any such word, and "..." anything. A receiver that got the processor late once may read so much at
-# once that the kernel makes its buffer larger than its own maximum was: then the answer "sender" has a second part.
+# once that the kernel makes its buffer larger than its own maximum was: then the answer "sender" has a second part. On
+# a busy host segments may wait where the page has no QUEUE.
 to_pattern() { # LINE
 	sed -E 's/[][\.*^$+?(){}|]/\\&/g; s/(\\\.){3}/.*/g; s/[^ ]*[0-9][^ ]*/[^[:blank:]]*[0-9][^[:blank:]]*/g
-		s/ +/ +/g; s/\+sender$/&(, window earned)?/' <<<"$1"
+		s/ - +cubic/ (-|[0-9.]+m?s)  cubic/; s/ +/ +/g; s/\+sender$/&(, window earned)?/' <<<"$1"
 }
 
 # It may fail if the page shows that it failed.
