@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What tests of the daemon share, on top of lib.sh.
 
-unset GROUP SENDER RECEIVER SIGNAL # parameters of functions below
+unset GROUP PRIORITY SENDER RECEIVER SIGNAL # parameters of functions below
 
 bitcp=--set=policy.congestion_control=bitcp # all connections get it
 sockets=("$TEST_TOP/tests/system/sockets.py")
@@ -17,10 +17,11 @@ run_sockets_as_nobody() {
 }
 
 # Starts an application whose sockets do these steps (sockets.py), in the daemon's control group
-# unless GROUP says otherwise, and waits until it listens, if that is a step. No step before may wait.
+# unless GROUP says otherwise, and waits until it listens, if that is a step. No step before may wait. PRIORITY is a
+# command that runs it.
 application() { # NAME HOST STEP...
 	local pattern='listen [^ ]+ ([0-9]+)'
-	background "$1" ${GROUP-in_group} in_host "$2" "${sockets[@]}" "${@:3}"
+	background "$1" ${GROUP-in_group} in_host "$2" ${PRIORITY-} "${sockets[@]}" "${@:3}"
 	[[ ${*:3} =~ $pattern ]] || return 0
 	wait_until or_ended "$1" listens "$2" "${BASH_REMATCH[1]}"
 	listens "$2" "${BASH_REMATCH[1]}" || fail "$1 ended: $(<"$TEST_DIR/$1.log")"
@@ -155,6 +156,10 @@ expect_payload() { # NAME
 }
 
 # --- right edges: rightedge reads what a host, b, sends over its first link --------------------------
+# A window exceeds a fixed buffer by what it is rounded up. What then finds no room is dropped, and the kernel closes
+# the window (ICSK_ACK_NOMEM), with tcptuned and without. So a reader that should not be late is at_once.
+at_once="chrt -f 1"
+
 watch() { # [HOST]
 	background watch in_host "${1-b}" "$TEST_TOP/tests/system/rightedge.py" tun0
 	wait_printed watch watching

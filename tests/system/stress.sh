@@ -80,8 +80,8 @@ stress_lifecycle() { # SECONDS CONNECTIONS [CAPTURE]
 	# After a stop, applications may fill send buffers as large as the kernel's maximum: up to 2 GB in all,
 	# which this link carries in three minutes.
 	set -- --duration $((seconds + 540)) --stall 240 --verify --streams $((connections / 2))
-	stream locked 7101 "$@" --rcvbuf 64KiB
-	TRANSFER_ADDR=${ADDR6[b]} stream free 7102 "$@"
+	RECEIVER="b $at_once" stream locked 7101 "$@" --rcvbuf 64KiB
+	RECEIVER="b $at_once" TRANSFER_ADDR=${ADDR6[b]} stream free 7102 "$@"
 	wait_until stress_all_have_carried 140000
 	stress_adopts "$TEST_BUILD" 'programs loaded'
 	end=$((SECONDS + seconds))

@@ -5,7 +5,7 @@
 
 # A transfer to an application that fixes its buffer once it is connected, so that its window scale is large.
 opened_before() { # PORT RECEIVER_STEP...
-	application receiver-$1 b tcp4 listen ${ADDR[b]} "$1" accept "${@:2}" receive 100000000000
+	PRIORITY=$at_once application receiver-$1 b tcp4 listen ${ADDR[b]} "$1" accept "${@:2}" receive 100000000000
 	application sender-$1 a tcp4 ${sender_steps-} connect ${ADDR[b]} "$1" send 100000000000
 	wait_until received "$1"
 }
