@@ -150,17 +150,21 @@ test_right_edge() {
 }
 
 # An application reads 100 MB as fast as it can, and then 20 Mbit/s: its window shrinks to the 2 x 50 KB that
-# this needs, and the unread data with it. The kernel alone would still advertise a buffer of megabytes. No
+# this needs, and the unread data with it. The kernel alone would still advertise all of its buffer. No
 # advertised right edge moves back, so the buffer has to be read first: segments of 1,448 bytes, 2,304 in
-# memory, in at most 64 MB take 17 s.
+# memory, in at most 64 MB take 17 s. A stop gives back the window that the kernel has by itself, and no larger one.
 test_window_of_a_slow_reader_shrinks() {
+	local kernel_max=1048576
+	kernel_gives $kernel_max 4194304
 	sized_path --rate 200mbit --delay 10ms --queue 2MB
 	watch
 	stream slow 7101 --congestion cubic --duration 280 --read-fast 100MB --read-rate 20000000 --verify
 	wait_until arrived 7101 100MB
 	wait_until stays_shrunk
-	stream_stop slow
 	tcptuned_stop
+	sleep 1 # in which the buffer fills
+	expect_le "$(ss_of b "sport = :7101 and dport > :0" "rcv_ssthresh:([0-9]+)")" $kernel_max "window after the stop"
+	stream_stop slow
 	expect_no_retraction 1 1000
 	expect_ge "$(jq .window_max_bytes <<<"$watched")" 400000 "the largest window"
 	expect_payload slow
