@@ -64,7 +64,8 @@ unsent_rows() { # MESSAGES OPTION...
 	row unsent "$x" tcptuned tuned_sender $keep -- "$@"
 }
 
-# A reader that pauses for 200 ms in each second, between hosts whose kernel gives 6 MB (before Linux 6.16).
+# A reader that pauses for 200 ms in each second, at once or after 300 MB, between hosts whose kernel gives 6 MB (before
+# Linux 6.16).
 bench_pausing_reader() {
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
@@ -72,6 +73,10 @@ bench_pausing_reader() {
 	each_path pausing_rows --duration ${BENCH_SECONDS:-10} --read-pause 200 <<-END
 		10|--rate 1gbit --delay 5ms --queue 1bdp
 		24|--rate 1gbit --delay 12ms --queue 1bdp
+	END
+	each_path pausing_rows --duration ${BENCH_SECONDS:-10} --read-pause 200 --read-fast 300MB <<-END
+		10, after 300 MB|--rate 1gbit --delay 5ms --queue 1bdp
+		24, after 300 MB|--rate 1gbit --delay 12ms --queue 1bdp
 	END
 }
 

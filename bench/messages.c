@@ -107,7 +107,7 @@ static const struct option_row {
 	{"read-rate", NUMBER, AT(read_rate_bps), 0, 1e12, "BITS/S",
 	 "receiver: a slow application, per connection (0: as fast as it can)"},
 	{"read-fast", SIZE, AT(read_fast), 1, 1e12, "SIZE",
-	 "receiver: slow to --read-rate only after so much (0)"},
+	 "receiver: slow to --read-rate, or with pauses, only after so much (0)"},
 	{"read-pause", NUMBER, AT(read_pause_ms), 0, 1000, "MS",
 	 "receiver: read nothing for so long in each second (0)"},
 	{"verify", FLAG, AT(verify), 0, 0, NULL, "receiver: check every byte"},
@@ -511,9 +511,10 @@ static void *receive_stream(void *arg)
 		if (s->bytes < opt.read_fast) {
 			slow_ns = now_ns();
 			slow_bytes = s->bytes;
-		} else if (opt.read_rate_bps) {
-			hold_read_rate(s, slow_ns, slow_bytes);
+			continue;
 		}
+		if (opt.read_rate_bps)
+			hold_read_rate(s, slow_ns, slow_bytes);
 		hold_pause();
 	}
 	if (n < 0)
