@@ -67,9 +67,11 @@ unsent_rows() { # MESSAGES OPTION...
 # A reader that pauses for 200 ms in each second, at once or after 300 MB, between hosts whose kernel gives 6 MB (before
 # Linux 6.16).
 bench_pausing_reader() {
+	local before
+	before=$(sysctl -n net.ipv4.tcp_rmem)
+	sysctl -qw net.ipv4.tcp_rmem="4096 131072 6291456" # which tcptuned raises; a namespace's own is left alone
 	host a b
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 16384 67108864"
-	in_host b sysctl -qw net.ipv4.tcp_rmem="4096 131072 6291456"
 	each_path pausing_rows --duration ${BENCH_SECONDS:-10} --read-pause 200 <<-END
 		10|--rate 1gbit --delay 5ms --queue 1bdp
 		24|--rate 1gbit --delay 12ms --queue 1bdp
@@ -78,6 +80,7 @@ bench_pausing_reader() {
 		10, after 300 MB|--rate 1gbit --delay 5ms --queue 1bdp
 		24, after 300 MB|--rate 1gbit --delay 12ms --queue 1bdp
 	END
+	sysctl -qw net.ipv4.tcp_rmem="$before"
 }
 
 pausing_rows() { # MESSAGES OPTION...
