@@ -129,12 +129,12 @@ make_newer_package() { # PACKAGE DIRECTORY
 		dpkg-deb --root-owner-group -b "$2/unpacked" "$2" >/dev/null && rm -r "$2/unpacked"
 }
 
-# The tree from which a machine boots. Debian 13 has another name for one of the packages.
-machine_tree() { # [SUITE]
+# The tree from which a machine boots, with more packages. Debian 13 has another name for one of them.
+machine_tree() { # [SUITE [PACKAGE...]]
 	local suite=${1-bookworm} renamed=
 	[ "$suite" = bookworm ] || renamed='s/^libmicrohttpd12$/&t64/'
 	# shellcheck disable=SC2046
-	find_debian_tree "$suite" $(sed "/^#/d; $renamed" "$machine_here/tree-packages") || return
+	find_debian_tree "$suite" $(sed "/^#/d; $renamed" "$machine_here/tree-packages") "${@:2}" || return
 	machine_root=$debian_tree
 }
 
