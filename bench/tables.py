@@ -70,7 +70,7 @@ def is_valid(row):
 
 
 # Columns in which nothing of tcptuned runs.
-UNTUNED = re.compile(r"(kernel|none|by hand|without|static|cubic|reno|bbr|aimd|hstcp|stcp|tt_\w+)(, .*)?")
+UNTUNED = re.compile(r"(kernel|none|by hand|64 MB by sysctl|bpftune|without|static|cubic|reno|bbr|aimd|hstcp|stcp|tt_\w+)(, .*)?")
 
 
 def is_tuned(column):
@@ -119,7 +119,7 @@ WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/mark
 OUTDATED_BY = {
     **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "clients", "peace_bitcp"), BITCP),
     "pauses": (*BITCP, "include/tcptuned/algo/resume.h"),
-    **dict.fromkeys(("peace", "random"), AUTO),
+    **dict.fromkeys(("peace", "random", "alternatives"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     "idle": (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h"),
     **dict.fromkeys(("cost", "connections"), ("bpf",)),
@@ -617,6 +617,11 @@ VARYING = [
         Need("second_mbps", ">=", "{x}: {t} Mbit/s for the other one, next to cubic {k} (at least 95 %)",
              "auto, cubic", "cubic, cubic", 0.95),
     ]),
+    Bench("alternatives", "What one would use instead of tcptuned; the second connection on each path", "path", [
+        goodput("Goodput in Mbit/s:"),
+        rtt(), RTT_P95,
+        retransmits("Segments sent again:"),
+    ], [Need("goodput_mbps", ">=", "{x}: {t} Mbit/s, the kernel alone {k} (at least 98 %)", factor=0.98)]),
     Bench("first_seconds", "The first seconds in a deep queue", "link", [
         Metric("rtt_early_p95_ms", "RTT of the first six seconds, 95th percentile, in ms; rows: the link, its round "
                "trip, the queue:", field("rtt_early_p95_ms")),

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What an operator would use instead of tcptuned, each on the same paths: the kernel as it is, one line of sysctl, BBR and
+# bpftune. bench/guest runs it.
+# virtual: bpftune needs fentry, which the hosts of virtual machines may refuse
+
+. "$TEST_TOP/bench/lib.sh"
+
+bench_alternatives() {
+	local run_seconds=${BENCH_SECONDS:-10}
+	host a b
+	each_path alternatives_rows --rcvbuf 64K <<-END
+		100 Mbit/s, 100 ms, SO_RCVBUF of 64 KB|--rate 100mbit --delay 50ms --queue 1bdp
+	END
+	each_path alternatives_rows <<-END
+		100 Mbit/s, 400 ms|--rate 100mbit --delay 200ms --queue 1bdp
+		100 Mbit/s, 20 ms, queue of 4 MB|--rate 100mbit --delay 10ms --queue 4MB
+		100 Mbit/s, 100 ms, loss of 1e-4|--rate 100mbit --delay 50ms --queue 1bdp --loss-ab 1e-4
+	END
+}
+
+# Two of these learn from connections: the second one counts.
+alternatives_rows() { # MESSAGES OPTION...
+	set -- --duration $run_seconds --stall 60 "$@"
+	row alternatives "$x" kernel second "$@"
+	row alternatives "$x" "64 MB by sysctl" with_maxima second "$@"
+	row alternatives "$x" bbr second --congestion bbr "$@"
+	row alternatives "$x" bpftune with_bpftune second "$@"
+	rm -rf "$TEST_DIR/state"
+	row alternatives "$x" tcptuned with_tcptuned sender,receiver policy.congestion_control=auto paths.remember=yes -- \
+		second "$@"
+}
+
+second() { # MESSAGES OPTION...
+	untuned "$@" --duration 4
+	link_end a b || : # it has only taught
+	untuned "$@"
+}
+
+with_maxima() { # COMMAND...
+	set_maxima 67108864 67108864
+	"$@"
+	set_maxima 6291456 4194304
+}
+
+# Those of the kernel have these values in guests of 2 GB.
+set_maxima() { # TCP_RMEM TCP_WMEM
+	local name
+	for name in a b; do
+		in_host $name sysctl -qw net.ipv4.tcp_rmem="4096 131072 $1" net.ipv4.tcp_wmem="4096 16384 $2"
+	done
+}
+
+with_bpftune() { # COMMAND...
+	background bpftune bpftune -s -a tcp_buffer_tuner.so -a tcp_conn_tuner.so -a netns_tuner.so
+	wait_printed bpftune "bpftune works fully"
+	sleep 12 # it goes on loading: nine seconds of such a processor
+	"$@"
+	stop bpftune || : # the signal ends it
+	set_maxima 6291456 4194304
+}
