@@ -25,7 +25,7 @@ alternatives_rows() { # MESSAGES OPTION...
 	row alternatives "$x" kernel second "$@"
 	row alternatives "$x" "64 MB by sysctl" with_maxima second "$@"
 	row alternatives "$x" bbr second --congestion bbr "$@"
-	row alternatives "$x" bpftune with_bpftune second "$@"
+	row alternatives "$x" bpftune keeping_maxima with_bpftune second "$@"
 	rm -rf "$TEST_DIR/state"
 	row alternatives "$x" tcptuned with_tcptuned sender,receiver policy.congestion_control=auto paths.remember=yes -- \
 		second "$@"
@@ -37,25 +37,11 @@ second() { # MESSAGES OPTION...
 	untuned "$@"
 }
 
-with_maxima() { # COMMAND...
-	set_maxima 67108864 67108864
-	"$@"
-	set_maxima 6291456 4194304
-}
-
-# Those of the kernel have these values in guests of 2 GB.
-set_maxima() { # TCP_RMEM TCP_WMEM
-	local name
-	for name in a b; do
-		in_host $name sysctl -qw net.ipv4.tcp_rmem="4096 131072 $1" net.ipv4.tcp_wmem="4096 16384 $2"
-	done
-}
-
+# Its tuners of TCP: all of them would keep the processor busy for longer than a row.
 with_bpftune() { # COMMAND...
 	background bpftune bpftune -s -a tcp_buffer_tuner.so -a tcp_conn_tuner.so -a netns_tuner.so
 	wait_printed bpftune "bpftune works fully"
 	sleep 12 # it goes on loading: nine seconds of such a processor
 	"$@"
 	stop bpftune || : # the signal ends it
-	set_maxima 6291456 4194304
 }

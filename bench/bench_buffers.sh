@@ -6,8 +6,8 @@
 . "$TEST_TOP/bench/lib.sh"
 
 # The first paper's experiment: 128 messages of 1 MB to a receiver that fixed SO_RCVBUF at
-# 64 KB, against the same with buffers of 2 x BDP set by hand. The paper emulates no loss: the
-# queue is deep enough for none.
+# 64 KB, against the same with buffers of 2 x BDP set by hand, and against receivers that fix
+# nothing. The paper emulates no loss: the queue is deep enough for none.
 bench_locked_receiver() {
 	local rtt_ms bdp run
 	host a b
@@ -18,6 +18,9 @@ bench_locked_receiver() {
 			# 64 KB over 50 ms is 10 Mbit/s: the full 128 MB once is enough
 			[ $run -gt 0 ] || row locked_receiver "$rtt_ms" without \
 				untuned --congestion cubic --rcvbuf 64K --timeout 400
+			row locked_receiver "$rtt_ms" kernel untuned --congestion cubic
+			row locked_receiver "$rtt_ms" "64 MB by sysctl" with_maxima untuned --congestion cubic
+			row locked_receiver "$rtt_ms" bbr untuned --congestion bbr
 			row locked_receiver "$rtt_ms" "by hand" untuned_with_room \
 				--congestion cubic --rcvbuf "$bdp" --sndbuf "$bdp"
 			row locked_receiver "$rtt_ms" "tcptuned, cubic" \

@@ -16,6 +16,8 @@
 #	untuned [MESSAGES OPTION...]		a transfer without tcptuned
 #	with_room COMMAND...	with sysctls that let an application's SO_*BUF be honoured up to 64 MB
 #	untuned_with_room ...			an untuned transfer with that
+#	with_maxima COMMAND...	with tcp_rmem and tcp_wmem of up to 64 MB on hosts a and b
+#	keeping_maxima COMMAND...	these are what they were afterwards, whatever the command makes of them
 #	tuned [KEY=VALUE...] -- [MESSAGES OPTION...]	both hosts run tcptuned
 #	tuned_receiver, tuned_sender		only that one does
 #	finish NAME		waits for a process of background that ends by itself
@@ -71,6 +73,27 @@ with_room() {
 
 untuned_with_room() {
 	with_room untuned "$@"
+}
+
+with_maxima() {
+	keeping_maxima raise_maxima "$@"
+}
+
+raise_maxima() {
+	local name
+	for name in a b; do
+		in_host $name sysctl -qw net.ipv4.tcp_rmem="4096 131072 67108864" net.ipv4.tcp_wmem="4096 16384 67108864"
+	done
+	"$@"
+}
+
+keeping_maxima() {
+	local at_a at_b names=(net.ipv4.tcp_rmem net.ipv4.tcp_wmem)
+	mapfile -t at_a < <(in_host a sysctl "${names[@]}")
+	mapfile -t at_b < <(in_host b sysctl "${names[@]}")
+	"$@"
+	in_host a sysctl -qw "${at_a[@]/ = /=}"
+	in_host b sysctl -qw "${at_b[@]/ = /=}"
 }
 
 # SIDES (SENDER and RECEIVER, in any mixture) [KEY=VALUE...] -- COMMAND...

@@ -341,7 +341,7 @@ def after_5_s(column):
 ONE_CONNECTION = [
     Bench("locked_receiver", "128 messages of 1 MB, 1 Gbit/s, the receiver fixed SO_RCVBUF at 64 KB", "RTT, ms", [
         goodput("Goodput in Mbit/s, from the first byte sent to the last one read; rows: RTT in ms. By hand: buffers "
-                "of 2 x BDP, set with setsockopt(), cubic."),
+                "of 2 x BDP, set with setsockopt(), cubic. Kernel, by sysctl, BBR: the receiver fixes nothing."),
     ], [
         Need("goodput_mbps", ">=", "{x} ms: {t} of {k} Mbit/s by hand, {percent} % (at least 97 %)",
              "tcptuned", "by hand", 0.97),
