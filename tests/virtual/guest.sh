@@ -11,7 +11,7 @@ virtual_here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 virtual_root() { # ROOT
 	local root=$1/tcptuned file
 	mkdir -p "$root/build/tests/system" "$root/build/bench" "$1/root"
-	cp -r "$top/tests" "$top/bench" "$root"
+	cp -r "$top/tests" "$root"
 	for file in tcptuned tcptunectl tcptune-run tcptune-preload.so linkem messages \
 			tests/system/{receive,confine,preload_rcvbuf.so}; do
 		cp "$build/$file" "$root/build/$file"
