@@ -70,7 +70,8 @@ def is_valid(row):
 
 
 # Columns in which nothing of tcptuned runs.
-UNTUNED = re.compile(r"(kernel|none|by hand|64 MB by sysctl|bpftune|without|static|cubic|reno|bbr|aimd|hstcp|stcp|tt_\w+)(, .*)?")
+UNTUNED = re.compile(r"(kernel|none|by hand|64 MB by sysctl|bpftune|without|static|cubic|reno|bbr|aimd|hstcp|stcp|"
+                     r"tt_\w+)(, .*)?")
 
 
 def is_tuned(column):
