@@ -7,7 +7,7 @@
 . "$TEST_TOP/bench/lib.sh"
 
 bench_alternatives() {
-	local run_seconds=${BENCH_SECONDS:-10}
+	local run_seconds=${BENCH_SECONDS:-10} learn=4
 	host a b
 	each_path alternatives_rows --rcvbuf 64K <<-END
 		100 Mbit/s, 100 ms, SO_RCVBUF of 64 KB|--rate 100mbit --delay 50ms --queue 1bdp
@@ -22,19 +22,13 @@ bench_alternatives() {
 # Two of these learn from connections: the second one counts.
 alternatives_rows() { # MESSAGES OPTION...
 	set -- --duration $run_seconds --stall 60 "$@"
-	row alternatives "$x" kernel second "$@"
-	row alternatives "$x" "64 MB by sysctl" with_maxima second "$@"
-	row alternatives "$x" bbr second --congestion bbr "$@"
-	row alternatives "$x" bpftune keeping_maxima with_bpftune second "$@"
+	row alternatives "$x" kernel taught "$@"
+	row alternatives "$x" "64 MB by sysctl" with_maxima taught "$@"
+	row alternatives "$x" bbr taught --congestion bbr "$@"
+	row alternatives "$x" bpftune keeping_maxima with_bpftune taught "$@"
 	rm -rf "$TEST_DIR/state"
 	row alternatives "$x" tcptuned with_tcptuned sender,receiver policy.congestion_control=auto paths.remember=yes -- \
-		second "$@"
-}
-
-second() { # MESSAGES OPTION...
-	untuned "$@" --duration 4
-	link_end a b || : # it has only taught
-	untuned "$@"
+		taught "$@"
 }
 
 # Its tuners of TCP: all of them would keep the processor busy for longer than a row.

@@ -21,7 +21,7 @@ bench_locked_receiver() {
 			row locked_receiver "$rtt_ms" kernel untuned --congestion cubic
 			row locked_receiver "$rtt_ms" "64 MB by sysctl" with_maxima untuned --congestion cubic
 			row locked_receiver "$rtt_ms" bbr untuned --congestion bbr
-			row locked_receiver "$rtt_ms" "by hand" untuned_with_room \
+			row locked_receiver "$rtt_ms" "by hand" with_room untuned \
 				--congestion cubic --rcvbuf "$bdp" --sndbuf "$bdp"
 			row locked_receiver "$rtt_ms" "tcptuned, cubic" \
 				tuned -- --congestion cubic --rcvbuf 64K
@@ -131,14 +131,7 @@ slow_rows() { # X
 	row slow_link "$x" "tcptuned, known path" slow_known_path "$@"
 }
 
-# The second connection to a host whose path the first one has taught in $learn seconds.
 slow_known_path() { # MESSAGES OPTION...
 	rm -rf "$TEST_DIR/state"
-	with_tcptuned receiver paths.remember=yes $window -- slow_again "$@"
-}
-
-slow_again() { # MESSAGES OPTION...
-	untuned "$@" --duration $learn
-	link_end a b || : # it has only taught
-	untuned "$@"
+	with_tcptuned receiver paths.remember=yes $window -- taught "$@"
 }

@@ -110,7 +110,7 @@ grid_user_and_kernel() {
 	host_buffers "4096 16384 67108864" "4096 131072 67108864" 1
 	row grid "$x" "tcptuned, cubic" with_room tuned -- "${options[@]}" "${by_hand[@]}"
 	row grid "$x" tcptuned with_room tuned -- --streams "$streams" "${by_hand[@]}"
-	row grid "$x" "by hand" untuned_with_room "${options[@]}" "${by_hand[@]}"
+	row grid "$x" "by hand" with_room untuned "${options[@]}" "${by_hand[@]}"
 }
 
 bench_grid() {
@@ -156,9 +156,9 @@ buffer_size_rows() {
 	local x="$rtt_ms ms, $size, $streams"
 	options=(--congestion cubic --streams "$streams" --rcvbuf "$size" --sndbuf "$size")
 	case $size in
-	8KiB | 16KiB) row buffer_size "$x" "by hand" untuned_with_room "${options[@]}" \
+	8KiB | 16KiB) row buffer_size "$x" "by hand" with_room untuned "${options[@]}" \
 		--count $((8 * streams)) --timeout 400 ;;
-	*) row buffer_size "$x" "by hand" untuned_with_room "${options[@]}" ;;
+	*) row buffer_size "$x" "by hand" with_room untuned "${options[@]}" ;;
 	esac
 	row buffer_size "$x" "tcptuned, cubic" with_room tuned -- "${options[@]}"
 }

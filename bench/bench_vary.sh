@@ -45,13 +45,7 @@ vary_columns() {
 # The second connection to a host whose path the first one has taught.
 tuned_again() { # MESSAGES OPTION...
 	rm -rf "$TEST_DIR/state"
-	with_tcptuned sender,receiver policy.congestion_control=auto paths.remember=yes -- again "$@"
-}
-
-again() {
-	untuned "$@"
-	link_end a b || : # it has only taught
-	untuned "$@"
+	with_tcptuned sender,receiver policy.congestion_control=auto paths.remember=yes -- taught "$@"
 }
 
 vary_measure() { # FIGURES COMMAND...

@@ -6,7 +6,6 @@
 #	row BENCH X COLUMN FUNCTION [ARG...]	measures once and appends a line to $BENCH_RESULTS:
 #				a result, or that there is none since linkem was three times late
 #	plain_row BENCH X COLUMN COMMAND...	the same of what is measured without linkem
-#	row_of BENCH X COLUMN	appends $TEST_DIR/transfer.json, measured without linkem
 #	measured BENCH X COLUMN	is that there already, valid and from this commit? Neither row
 #				measures it again then
 #	$run			counts the repetitions from 0; its seed is one more, or as much as
@@ -15,7 +14,7 @@
 #	seconds_of FULL SHORT	BENCH_SECONDS, or else what the profile has (BENCH_GRID)
 #	untuned [MESSAGES OPTION...]		a transfer without tcptuned
 #	with_room COMMAND...	with sysctls that let an application's SO_*BUF be honoured up to 64 MB
-#	untuned_with_room ...			an untuned transfer with that
+#	taught [MESSAGES OPTION...]		an untuned transfer after another one, of $learn seconds
 #	with_maxima COMMAND...	with tcp_rmem and tcp_wmem of up to 64 MB on hosts a and b
 #	keeping_maxima COMMAND...	these are what they were afterwards, whatever the command makes of them
 #	tuned [KEY=VALUE...] -- [MESSAGES OPTION...]	both hosts run tcptuned
@@ -71,8 +70,11 @@ with_room() {
 	sysctl -qw net.core.rmem_max="$rmem" net.core.wmem_max="$wmem"
 }
 
-untuned_with_room() {
-	with_room untuned "$@"
+# The second connection to a host whose path the first one has taught, in $learn seconds where that is set.
+taught() { # MESSAGES OPTION...
+	untuned "$@" ${learn:+--duration $learn}
+	link_end a b || :
+	untuned "$@"
 }
 
 with_maxima() {
@@ -168,10 +170,6 @@ measure() {
 	exec 9>&-
 }
 
-row_of() {
-	rows add "$@"
-}
-
 # A commit that is dirty is not known well enough.
 measured() { # BENCH X COLUMN
 	[ -s "$BENCH_RESULTS" ] && [[ ${BENCH_COMMIT:--dirty} != *-dirty ]] || return 1
@@ -184,7 +182,7 @@ plain_row() { # BENCH X COLUMN COMMAND...
 	shift 3
 	if ! measured "$bench" "$x" "$column"; then
 		measure "$@"
-		row_of "$bench" "$x" "$column"
+		rows add "$bench" "$x" "$column"
 	fi
 }
 
