@@ -16,6 +16,14 @@ run_says() { # CODE PATTERN KIND LINE
 	expect_match "$(<"$TEST_DIR/said")" "$2" "output"
 }
 
+unit_program() { # WHAT IT PRINTS
+	local top=$TEST_DIR/top
+	mkdir -p "$top/tests/unit" "$top/build/unit"
+	: >"$top/tests/unit/test_some.c"
+	printf '#!/bin/sh\nprintf "%s"\n' "$1" >"$top/build/unit/test_some"
+	chmod 755 "$top/build/unit/test_some"
+}
+
 test_skipped_and_missing_tests_are_failures() {
 	local may_skip=
 	run_says 0 '^4 passed, 0 failed, 0 skipped, 1 for other hosts$' system \
@@ -31,6 +39,8 @@ test_skipped_and_missing_tests_are_failures() {
 	run_says 1 '^not ok: system counts what is unknown here: forgotten' system \
 		'3 passed, 0 failed, 1 forgotten'
 	run_says 1 '^not ok: no programs in .*/unit' unit ''
+	unit_program '[  PASSED  ] 3 test(s).\n[  SKIPPED ] 2 test(s), listed below:\n[  SKIPPED ] one\n'
+	run_says 1 ' failed, 2 skipped, 0 for other hosts$' unit ''
 	run_says 1 '^not ok fuzz: 0 programs of 0' asan ''
 }
 
