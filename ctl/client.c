@@ -26,6 +26,7 @@ int ctl_resolve(const char *host, char ret[CTL_WORD])
 		return error;
 	getnameinfo(found->ai_addr, found->ai_addrlen, ret, CTL_WORD, NULL, 0, NI_NUMERICHOST);
 	freeaddrinfo(found);
+	ret[strcspn(ret, "%")] = '\0'; /* what is remembered names no interface */
 	return 0;
 }
 
@@ -127,8 +128,10 @@ int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)
 	int error;
 
 	*ret = NULL;
-	if (ungetc(fgetc(stream), stream) == EOF && !ferror(stream))
-		return FAIL(err, EIO, DAEMON, "the daemon ended before it answered; try again");
+	if (ungetc(fgetc(stream), stream) == EOF)
+		return ferror(stream) ? fail_daemon(err, errno, "does not answer")
+				      : FAIL(err, EIO, DAEMON,
+					     "the daemon ended before it answered; try again");
 	*ret = json_loadf(stream, JSON_DISABLE_EOF_CHECK, NULL);
 	if (json_is_object(*ret))
 		error = check_answer(*ret, err);

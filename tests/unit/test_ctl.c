@@ -546,6 +546,28 @@ TEST(no_address_is_left)
 	}
 }
 
+static ssize_t time_out(void *reads, char *buffer, size_t len)
+{
+	(void)buffer;
+	(void)len;
+	++*(int *)reads;
+	errno = EAGAIN;
+	return -1;
+}
+
+TEST(an_answer_is_awaited_once)
+{
+	int reads = 0;
+	FILE *stream = fopencookie(&reads, "r", (cookie_io_functions_t){.read = time_out});
+	struct tcptuned_error err;
+	json_t *answer;
+
+	assert_int_equal(ctl_read_answer(stream, &answer, &err), -EAGAIN);
+	assert_string_equal(err.text, "the daemon does not answer: no answer in time");
+	assert_int_equal(reads, 1);
+	fclose(stream);
+}
+
 TEST(tokens_of_a_network)
 {
 	unsigned int network[4], host[4];
