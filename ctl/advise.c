@@ -21,7 +21,6 @@ static int add_address(const struct ctl *ctl, json_t *request, struct tcptuned_e
 		return FAIL(err, EHOSTUNREACH, USAGE,
 			    "%.80s cannot be resolved: %s; write a name or an address", host,
 			    gai_strerror(error));
-	address[strcspn(address, "%")] = '\0'; /* an interface is no part of what is remembered */
 	json_object_set_new(request, "address", json_string(address));
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl streams: how many parallel connections to a destination, and why; see streams/. */
 #include <errno.h>
+#include <math.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include "commands.h"
 #include "format.h"
 #include "flows/words.h"
+#include "rpc/request.h"
 #include "streams/probe.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -51,7 +53,10 @@ static const struct ctl_option options[] = {
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* A number with a suffix of @suffixes, each of which stands for @step times the one before it. */
+/*
+ * A number with a suffix of @suffixes, each of which stands for @step times the one before it; a
+ * whole one if there are none.
+ */
 static int parse_number(const char *name, const char *text, const char *suffixes, double step,
 			double min, double max, double *ret, struct tcptuned_error *err)
 {
@@ -62,9 +67,10 @@ static int parse_number(const char *name, const char *text, const char *suffixes
 	for (const char *s = suffixes; suffix && s <= suffix; s++)
 		number *= step;
 	end += suffix != NULL;
-	if (end == text || *end || !(number >= min && number <= max))
-		return USAGE(err, "--%s: %.60s is no number from %.10g to %.10g; see --help", name,
-			     text, min, max);
+	if (end == text || *end || !(number >= min && number <= max) ||
+	    (!*suffixes && number != floor(number)))
+		return USAGE(err, "--%s: %.60s is no %snumber from %.10g to %.10g; see --help",
+			     name, text, *suffixes ? "" : "whole ", min, max);
 	*ret = number;
 	return 0;
 }
@@ -191,6 +197,7 @@ static int ask_daemon(const struct ctl *ctl, const struct question *q, json_t *r
 	if (!q->address[0])
 		return 0;
 	json_object_set_new(request, "remote_address", json_string(q->address));
+	json_object_set_new(request, "limit", json_integer(TCPTUNED_FLOWS_LIMIT_MAX));
 	error = ctl_query(ctl->socket, request, ret, err);
 	return q->passive ? error : 0;
 }

@@ -237,7 +237,8 @@ test_streams_wrong_arguments() {
 	host a
 	refuses 2 "--max-impact: .* is no number" --max-impact 200% 10.0.0.1
 	refuses 2 "--max-impact: .* is no number" --max-impact -3 10.0.0.1
-	refuses 2 "--max-streams: .* is no number" --max-streams 0 10.0.0.1
+	refuses 2 "--max-streams: .* is no whole number" --max-streams 0 10.0.0.1
+	refuses 2 "--max-streams: 1.5 is no whole number" --max-streams 1.5 10.0.0.1
 	refuses 2 "--want: .* is no number" --want fast 10.0.0.1
 	refuses 2 "--probe-bytes: .* is no number" --probe-bytes 5X 10.0.0.1
 	refuses 2 "--probe: ftp: write" --probe ftp 10.0.0.1
@@ -253,6 +254,8 @@ test_streams_with_a_daemon() {
 	idle_stream idle 7101 1MB
 	says "knows 1 connection to 10.99.0.2" "known"
 	says "1 limited by idle" "what limits it"
+	streams --probe none fe80::1%lo >"$TEST_DIR/said"
+	expect_match "$(<"$TEST_DIR/said")" "knows 0 connections to fe80::1$" "of an address of one interface"
 	iperf3_server
 	background search in_host a "${tcptunectl[@]}" streams --probe-time 600 "${ADDR[b]}"
 	wait_output -ge 1 probes
