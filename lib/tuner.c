@@ -232,14 +232,27 @@ int tuner_decide(struct tuner *t, const struct tuner_limits *limits, const struc
 	return ret->grow || ret->clamp || ret->unsent || ret->sndbuf || ret->unlock;
 }
 
+int tuner_prepare(int fd, __u64 rate, const char *congestion_control)
+{
+	__u64 present;
+	socklen_t length = sizeof(present);
+
+	if (rate &&
+	    (getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &present, &length) || present > rate))
+		setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
+	return congestion_control &&
+	       !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion_control,
+			   (socklen_t)strlen(congestion_control));
+}
+
 /* A buffer below 16 KiB is deliberate: it stays locked, as does one of a direction left alone. */
 static int unlock_buffers(struct tuner *t, int fd)
 {
-	int locks = get_option(fd, SOL_SOCKET, SO_BUF_LOCK), kept = locks;
-	int sndbuf = get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2;
+	int locks = get_option(fd, SOL_SOCKET, SO_BUF_LOCK), kept = locks, sndbuf;
 
 	if (locks <= 0)
 		return locks == -ENOPROTOOPT ? 0 : locks;
+	sndbuf = get_option(fd, SOL_SOCKET, SO_SNDBUF) / 2;
 	if (!t->no_receive && get_option(fd, SOL_SOCKET, SO_RCVBUF) / 2 >= (int)REQUEST_MIN)
 		kept &= ~LOCK_RCVBUF;
 	if (!t->no_send && sndbuf >= (int)REQUEST_MIN)

@@ -76,6 +76,12 @@ int tuner_decide(struct tuner *tuner, const struct tuner_limits *limits,
 		 const struct tuner_sample *sample, __u64 now_us, __u64 clock_us,
 		 struct tuner_action *ret);
 
+/*
+ * Set what is set once: a maximum of @rate, bytes per second (0: none), unless the application has
+ * a lower one, and a congestion control (NULL: as it is). Returns whether that has been accepted.
+ */
+int tuner_prepare(int fd, __u64 rate, const char *congestion_control);
+
 /* Set it. Returns 0, or the first error of the system. */
 int tuner_act(struct tuner *tuner, int fd, const struct tuner_action *action);
 

@@ -64,11 +64,7 @@ static void start(struct entry *e, int fd)
 {
 	memset(&e->tuner, 0, sizeof(e->tuner));
 	e->due_us = 0;
-	if (rate)
-		setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
-	if (strcmp(congestion_control, "-"))
-		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion_control,
-			   (socklen_t)strlen(congestion_control));
+	tuner_prepare(fd, rate, strcmp(congestion_control, "-") ? congestion_control : NULL);
 	e->cookie = cookie_of(fd);
 }
 

@@ -159,13 +159,8 @@ static int duplicate(const struct tree_socket *owner)
 /* Sets what is set once. */
 static void prepare(const struct tune *tune, struct connection *c, int fd)
 {
-	const uint64_t rate = tune->options->rate;
-
 	c->prepared = true;
-	if (rate)
-		setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
-	if (tune->cc &&
-	    !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, tune->cc, (socklen_t)strlen(tune->cc)))
+	if (tuner_prepare(fd, tune->options->rate, tune->cc))
 		snprintf(c->socket.congestion_control, sizeof(c->socket.congestion_control), "%s",
 			 tune->cc);
 }

@@ -421,6 +421,10 @@ test_tcptune_run_ends_like_its_command() {
 		expect_fail 143 "${run[@]}" $option sh -c 'kill $$'
 		expect_fail 137 "${run[@]}" $option sh -c 'kill -KILL $$'
 	done
+	# tcptune-run and its watcher are two processes of this user, and the command would be the third
+	expect_fail 125 setpriv --reuid 54321 --regid 54321 --clear-groups prlimit --nproc=2 \
+		$own/tcptune-run true 2>"$TEST_DIR/stderr"
+	said "tcptune-run: true: Resource temporarily unavailable"
 	expect_fail 2 "${run[@]}" --no-such-option true
 	expect_fail 2 "${run[@]}" --why --tune true
 	expect_fail 2 "${run[@]}" --rate fast true
@@ -717,9 +721,9 @@ test_tcptune_run_in_docker() {
 	expect_eq "$(${docker[0]} --tune sh -c 'echo $LD_PRELOAD' 2>&1)" "${not_static%;*}; connections are not tuned, since tcptune-preload.so is missing, or its path has a space or a colon" "said without it"
 }
 
-# Of a socket that connects, and of one that is accepted.
+# Of a socket that connects, whose application has a lower rate, and of one that is accepted.
 test_tcptune_run_sets_cc_and_rate() {
-	local cc tune end
+	local cc tune
 	path --rate 1gbit --delay 5ms
 	cc=$(another_cc)
 	tune=(--cc "$cc" --rate 40Mbit)
@@ -730,13 +734,12 @@ test_tcptune_run_sets_cc_and_rate() {
 		wait_printed peer listening
 		rm -f $own/go
 		background go go_once_both_have "$cc"
-		report_of $run --json "${tune[@]}" "${sockets[@]}" tcp4 connect 10.99.0.2 7000 send 10000000 \
-			receive 200000 get congestion,pacing
+		report_of $run --json "${tune[@]}" "${sockets[@]}" tcp4 set pacing 4000000 connect 10.99.0.2 7000 \
+			send 10000000 receive 200000 get congestion,pacing
 		expect_eq "$(reported .congestion_control)" "$cc" "of $run"
 		wait "$(pid_of peer)" "$(pid_of go)"
-		for end in "$TEST_DIR"/{stdout,peer.log}; do
-			expect_eq "$(tail -n 2 "$end" | tr '\n' ',')" "congestion $cc,pacing 5000000," "${end##*/}, $run"
-		done
+		expect_eq "$(tail -n 2 "$TEST_DIR/stdout" | tr '\n' ',')" "congestion $cc,pacing 4000000," "client, $run"
+		expect_eq "$(tail -n 2 "$TEST_DIR/peer.log" | tr '\n' ',')" "congestion $cc,pacing 5000000," "server, $run"
 	done
 	expect_fail 0 "${nobody[@]}" ./tcptune-run --cc nonesuch true 2>"$TEST_DIR/stderr"
 	said "tcptune-run: --cc: this kernel has no nonesuch; see net.ipv4.tcp_available_congestion_control"
