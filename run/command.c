@@ -82,7 +82,7 @@ pid_t command_start(char **command, const struct command_signals *signals, bool 
 	int channel[2];
 
 	*listener = -1;
-	*failure = (struct command_message){COMMAND_NOT_STARTED, 0};
+	*failure = (struct command_message){COMMAND_NOT_FORKED, 0};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel)) {
 		failure->value = errno;
 		return -1;

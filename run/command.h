@@ -19,6 +19,7 @@ struct command_signals {
  */
 struct command_message {
 	enum {
+		COMMAND_NOT_FORKED,
 		COMMAND_FILTERED,
 		COMMAND_NOT_FILTERED,
 		COMMAND_NOT_STARTED,

@@ -261,7 +261,8 @@ static bool start(struct watcher *w, const struct command_signals *signals, bool
 	}
 	if (w->command < 0) {
 		fprintf(stderr, "tcptune-run: %s: %s\n", command[0], strerror(failure.value));
-		command_send(w->channel, COMMAND_NOT_STARTED, failure.value, -1);
+		if (failure.kind == COMMAND_NOT_STARTED)
+			command_send(w->channel, failure.kind, failure.value, -1);
 		return false;
 	}
 	if (listener >= 0)
@@ -298,8 +299,8 @@ void watch(const struct run_options *options, FILE *out, int channel, int signal
 			      .channel = channel,
 			      .signals = signals,
 			      .parent = getppid(),
-			      .status = -1};
-	w->notify.fd = w->connections.closings = -1;
+			      .status = -1,
+			      .notify.fd = -1};
 	w->reports = options->why || options->watch || options->json || options->output;
 	tuner_read_limits(&w->notify.limits);
 	if (!w->notify.limits.tuned_rcvbuf && !options->why && !tuned)
