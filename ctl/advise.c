@@ -10,11 +10,12 @@
 #include "client.h"
 #include "commands.h"
 #include "format.h"
+#include "util/sysctl.h"
 
 static int add_address(const struct ctl *ctl, json_t *request, struct tcptuned_error *err)
 {
 	const char *host = ctl->arguments[0];
-	char address[CTL_WORD] = "";
+	char address[CTL_WORD] = "", congestion_control[CTL_WORD];
 	int error = ctl_resolve(host, address);
 
 	if (error)
@@ -22,6 +23,10 @@ static int add_address(const struct ctl *ctl, json_t *request, struct tcptuned_e
 			    "%.80s cannot be resolved: %s; write a name or an address", host,
 			    gai_strerror(error));
 	json_object_set_new(request, "address", json_string(address));
+	/* The daemon may be in another network namespace. */
+	if (!tcptuned_sysctl_read("net.ipv4.tcp_congestion_control", congestion_control,
+				  sizeof(congestion_control)))
+		json_object_set_new(request, "congestion_control", json_string(congestion_control));
 	return 0;
 }
 

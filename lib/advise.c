@@ -40,14 +40,30 @@ static int connect_to(const char *path)
 	return error;
 }
 
+/* The default of this network namespace, which may not be the daemon's; "": unknown. */
+static void read_congestion_control(char ret[16])
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "re");
+
+	if (!file || fscanf(file, "%15s", ret) != 1)
+		ret[0] = '\0';
+	if (file)
+		fclose(file);
+}
+
 /* Set *@ret to the daemon's answer, an object, which the caller releases. */
 static int ask(int fd, const char *address, json_t **ret)
 {
-	json_t *request = json_pack("{s:s,s:s}", "command", "advise", "address", address);
-	char text[4096];
-	size_t len = json_dumpb(request, text, sizeof(text) - 1, JSON_COMPACT);
+	char text[4096], congestion_control[16];
+	json_t *request;
 	ssize_t got;
+	size_t len;
 
+	read_congestion_control(congestion_control);
+	request = json_pack("{s:s,s:s,s:s*}", "command", "advise", "address", address,
+			    "congestion_control",
+			    congestion_control[0] ? congestion_control : NULL);
+	len = json_dumpb(request, text, sizeof(text) - 1, JSON_COMPACT);
 	json_decref(request);
 	if (!len || len >= sizeof(text)) /* not UTF-8, or longer than any address */
 		return -EINVAL;

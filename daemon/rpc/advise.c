@@ -11,7 +11,6 @@
 #include <sys/param.h>
 
 #include "host/cc.h"
-#include "host/sysctl.h"
 #include "paths/paths.h"
 #include "streams/memory.h"
 #include "policy/lookup.h"
@@ -21,16 +20,14 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-/* What a new connection would get. */
+/* What a new connection would get, where @name is the default of its network namespace. */
 static void set_congestion_control(json_t *object, const struct tcptuned_source *source,
-				   const struct tcptuned_path *path, __s64 now_s)
+				   const struct tcptuned_path *path, const char *name, __s64 now_s)
 {
-	char name[TCPTUNED_SYSCTL_VALUE] = "";
 	struct tcptuned_policy policy = {0};
 	__u32 key = 0;
 	bool tunes;
 
-	tcptuned_sysctl_read("net.ipv4.tcp_congestion_control", name, sizeof(name));
 	tcptuned_policy_next(source->kernel, &key, &policy); /* the default one */
 	tunes = policy.cc_auto && policy.mode == TCPTUNED_TUNE;
 	if (tcptuned_policy_sets_at_once(&policy))
@@ -57,7 +54,7 @@ static void set_direction(json_t *object, const char *direction, __u64 per_rtt, 
 
 static void set_path(json_t *object, const struct tcptuned_source *source,
 		     const struct tcptuned_path_key *key, const struct tcptuned_path *path,
-		     __s64 now_s)
+		     const char *congestion_control, __s64 now_s)
 {
 	char prefix[TCPTUNED_PREFIX_TEXT];
 
@@ -67,7 +64,7 @@ static void set_path(json_t *object, const struct tcptuned_source *source,
 	set_number(object, "age_s", path_age_s(path->updated_s, now_s));
 	set_number(object, "min_rtt_us", path->min_rtt_us);
 	json_object_set_new(object, "loss", json_real(tcptuned_path_loss(path)));
-	set_congestion_control(object, source, path, now_s);
+	set_congestion_control(object, source, path, congestion_control, now_s);
 	set_direction(object, "send", path->snd_per_rtt, path->min_rtt_us);
 	set_direction(object, "receive", path->rcv_per_rtt, path->min_rtt_us);
 }
@@ -133,7 +130,7 @@ int tcptuned_advise_handle(const struct tcptuned_source *source,
 	key.netns_cookie = request->netns_cookie;
 	if (!bpf_map_lookup_elem(bpf_map__fd(source->kernel->bpf->maps.paths), &key, &path) &&
 	    path.min_rtt_us && !path_expired(&path, now_s, source->config->paths_expire_s))
-		set_path(object, source, &key, &path, now_s);
+		set_path(object, source, &key, &path, request->filter.congestion_control, now_s);
 	error = add_streams(object, source, request, err);
 	if (!error)
 		tcptuned_json_print_line(out, json_incref(object));
