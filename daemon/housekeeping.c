@@ -250,12 +250,21 @@ static void follow_tai_offset(const struct tcptuned_daemon *d)
 	bpf_map_update_elem(bpf_map__fd(d->kernel.bpf->maps.tai_offset), &zero, &ahead_us, BPF_ANY);
 }
 
+/* Windows follow the maxima of an administrator, whether tcptuned has raised them or not. */
+static bool have_maxima_changed(const struct tcptuned_daemon *d)
+{
+	return tcptuned_memory_window_limits(d, TCPTUNED_SYSCTL_TCP_RMEM).kernel_max !=
+		       d->rcv_kernel_max ||
+	       tcptuned_memory_window_limits(d, TCPTUNED_SYSCTL_TCP_WMEM).kernel_max !=
+		       d->snd_kernel_max;
+}
+
 int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
 {
 	bool overruled = tcptuned_sysctls_overruled(bpf_map__fd(d->kernel.bpf->maps.meta));
 	int error;
 
-	if (d->unapplied || overruled || have_cgroups_changed(d))
+	if (d->unapplied || overruled || have_maxima_changed(d) || have_cgroups_changed(d))
 		tcptuned_apply_again(d);
 	error = check_cgroup(d, err);
 	if (error)

@@ -133,6 +133,8 @@ static void make_records(struct tcptuned_daemon *d)
 	struct tcptuned_window_limits send =
 		tcptuned_memory_window_limits(d, TCPTUNED_SYSCTL_TCP_WMEM);
 
+	d->rcv_kernel_max = receive.kernel_max;
+	d->snd_kernel_max = send.kernel_max;
 	d->shared->cgroups_missing = 0;
 	d->policies[0] = (struct tcptuned_policy_source){
 		.record = make_record(d, "default", &d->config->policy, &receive, &send),

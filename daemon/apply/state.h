@@ -62,6 +62,7 @@ struct tcptuned_daemon {
 	size_t modules_asked_len;
 	struct tcptuned_policy_source *policies; /* in force; the default policy first */
 	size_t policies_len;
+	uint32_t rcv_kernel_max, snd_kernel_max;		/* that they were made with */
 	sd_event_source *cgroup_watches[TCPTUNED_POLICIES_MAX]; /* of policies that name a cgroup */
 	struct {
 		const char *policy; /* that a command or a trial changes; NULL: none */

@@ -299,6 +299,10 @@ window_max() { # DIRECTION
 	metric "tcptuned_policy_window_max_bytes{policy=\"default\",direction=\"$1\"}"
 }
 
+windows() {
+	echo "$(window_max receive) $(window_max send)"
+}
+
 sysctls_reported() { # FILTER, by tcptunectl, a line for each
 	ctl status --json | jq -c ".sysctls[] | [$1]"
 }
@@ -373,8 +377,14 @@ test_buffer_limits_of_other_network_namespaces() {
 test_larger_buffer_limits_are_kept() {
 	kernel_gives 268435456 134217728
 	tcptuned_start
-	expect_eq "$(window_max receive) $(window_max send)" "134217728 67108864" "windows"
+	expect_eq "$(windows)" "134217728 67108864" "windows"
 	expect_eq "$(limits)" "4096 131072 268435456 4096 16384 134217728 " "limits"
+	sysctl -qw net.ipv4.tcp_rmem="4096 131072 536870912"
+	wait_output = "268435456 67108864" windows
+	sysctl -qw net.ipv4.tcp_wmem="4096 16384 268435456"
+	wait_output = "268435456 134217728" windows
+	sysctl -qw net.ipv4.tcp_rmem="4096 131072 268435456" net.ipv4.tcp_wmem="4096 16384 134217728"
+	wait_output = "134217728 67108864" windows
 	tcptuned_stop
 	expect_eq "$(limits)" "4096 131072 268435456 4096 16384 134217728 " "limits afterwards"
 }
