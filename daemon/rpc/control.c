@@ -271,8 +271,11 @@ static int listen_to_events(struct client *client, const struct tcptuned_filter 
 static int handle_events(struct client *client, const struct tcptuned_filter *filter, FILE *out,
 			 struct tcptuned_error *err)
 {
-	int error = listen_to_events(client, filter, err);
+	int error;
 
+	if (client->control->retires) /* the next process reads the ring */
+		return FAIL(err, EBUSY, DAEMON, "the configuration has just changed; listen again");
+	error = listen_to_events(client, filter, err);
 	if (!error)
 		tcptuned_json_print_line(out, json_pack("{s:s}", "event", "listening"));
 	return error;
@@ -532,10 +535,11 @@ static void accept_one(struct tcptuned_control *control, int accepted)
 		client = find_place(control, peer.uid, stranger);
 	if (!error && !client)
 		error = FAIL(&err, EBUSY, DAEMON,
-			     "the control socket has as many clients as it may have, of you (%u) "
+			     "the control socket has as many clients as it may have, of %s (%u) "
 			     "or in all (%u); end one, or try again",
+			     stranger ? "users outside of control.group" : "you",
 			     stranger ? STRANGERS_MAX : CLIENTS_MAX / (peer.uid ? 2 : 1),
-			     CLIENTS_MAX);
+			     CLIENTS_MAX - (peer.uid ? ROOT_CLIENTS : 0));
 	if (error)
 		send_error(fd, &err);
 	else if (add_client(control, client, fd, &peer, stranger))
@@ -562,7 +566,7 @@ int tcptuned_control_group(const char *name, gid_t *ret_gid, struct tcptuned_err
 	struct group *group;
 
 	*ret_gid = 0;
-	if (!name || !name[0])
+	if (!name[0])
 		return 0;
 	group = getgrnam(name);
 	if (!group)

@@ -43,9 +43,26 @@ test_worker_is_replaced() {
 	expect_payload one
 }
 
-# Clients that get events go on with the next one, beside new ones; a client that has not sent its request yet, too.
+# Asks for events as soon as there is a file "go".
+ask_late() {
+	python3 -c '
+import os, socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1] + "/run/control")
+while not os.path.exists(sys.argv[1] + "/go"):
+    time.sleep(0.02)
+s.sendall(b"{\"command\":\"events\"}\n")
+print(s.makefile().readline())' "$TEST_DIR"
+}
+
+descriptors_of() { # PID
+	ls "/proc/$1/fd" | wc -l
+}
+
+# Clients that get events go on with the next one, beside new ones. One that has not sent its request yet has to ask
+# again: the ring has one reader.
 test_worker_is_renewed() {
-	local pid client
+	local pid client descriptors
 	host a
 	start_with "[policy]\n"
 	for client in before too; do
@@ -53,8 +70,13 @@ test_worker_is_renewed() {
 		wait_printed $client listening
 	done
 	pid=$(worker)
+	descriptors=$(descriptors_of "$pid")
+	background late ask_late
+	wait_output = $((descriptors + 1)) descriptors_of "$pid"
 	reload "[policy]\nlong_path_segments = 5000\n" "long_path_segments: 4096 -> 5000"
 	wait_until is_another "$pid"
+	touch "$TEST_DIR/go"
+	wait_printed late '"error":"the configuration has just changed; listen again"'
 	wait_output = 1 pgrep -c -P "$(pid_of tcptuned)" -x tcptuned-worker
 	background after "${tcptunectl[@]}" events --json
 	wait_printed after listening
