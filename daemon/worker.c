@@ -38,7 +38,7 @@
 struct call {
 	enum {
 		CALL_READY,
-		CALL_DONE,
+		CALL_SAVED,
 		CALL_POLICY,
 		CALL_APPLY,
 		CALL_STOP,
@@ -112,12 +112,12 @@ static void obey(const struct message *m, int *fd)
 		tcptuned_control_take_over(the_worker.control, tcptuned_take_fd(fd), &m->filter);
 	if (m->what == MESSAGE_RETIRE)
 		retire();
-	if (m->what == MESSAGE_SAVE)
-		tcptuned_paths_save(the_worker.d->paths);
 	if (m->what == MESSAGE_STOP_FAILED)
 		tcptuned_control_stop_failed(the_worker.control, &m->err);
-	if (m->what == MESSAGE_SAVE || m->what == MESSAGE_STOP_FAILED)
-		say(CALL_DONE);
+	if (m->what != MESSAGE_SAVE)
+		return;
+	tcptuned_paths_save(the_worker.d->paths);
+	say(CALL_SAVED);
 }
 
 /* Have the keeper do something. @visit: what to do with each iterator that comes along. */
@@ -646,7 +646,7 @@ static bool wait_for(struct tcptuned_daemon *d, unsigned int what, int timeout_m
 		if (left_ms <= 0 || poll(&poll_fd, 1, (int)left_ms) <= 0 ||
 		    recv(d->worker->fd, &call, sizeof(call), MSG_DONTWAIT) != sizeof(call))
 			return false;
-		if (call.what > CALL_DONE)
+		if (call.what > CALL_SAVED)
 			tcptuned_rights_send(d->worker->fd, &no, sizeof(no), -1);
 	}
 	return (unsigned int)call.what == what;
@@ -689,7 +689,7 @@ void tcptuned_worker_save(struct tcptuned_daemon *d)
 		if (!d->worker)
 			start_one(d);
 		if (d->worker && !tcptuned_rights_send(d->worker->fd, &m, sizeof(m), -1) &&
-		    wait_for(d, CALL_DONE, SAVE_WAIT_MS))
+		    wait_for(d, CALL_SAVED, SAVE_WAIT_MS))
 			return;
 		if (d->worker)
 			end_worker(d, d->worker);
@@ -701,10 +701,8 @@ void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptune
 {
 	const struct message m = {.what = MESSAGE_STOP_FAILED, .err = *err};
 
-	if (!d->worker)
-		return;
-	tcptuned_rights_send(d->worker->fd, &m, sizeof(m), -1);
-	wait_for(d, CALL_DONE, SAVE_WAIT_MS);
+	for_each_worker (d, w) /* one that has retired may have the client */
+		tcptuned_rights_send(w->fd, &m, sizeof(m), -1);
 }
 
 void tcptuned_worker_stop(struct tcptuned_daemon *d)
