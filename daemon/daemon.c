@@ -241,10 +241,9 @@ static int check_observe(const struct tcptuned_config *config, struct tcptuned_e
 /* Sockets may have been destroyed while two builds' programs, or none, were attached for that. */
 static void recount_records(const struct tcptuned_daemon *d)
 {
-	struct tcptuned_flows flows;
+	struct tcptuned_flows none_kept = {0};
 
-	tcptuned_flows_init(&flows, 0);
-	tcptuned_scan(&flows, &d->kernel, NULL, NULL);
+	tcptuned_scan(&none_kept, &d->kernel, NULL, NULL);
 }
 
 /* What can fail for a reason that an administrator can remove comes before any change. */

@@ -102,18 +102,16 @@ static void add_window(void *ctx, const struct tcptuned_streams_key *key, __u32 
 static void scan_groups(struct tcptuned_daemon *d)
 {
 	struct tcptuned_filter filter = {.active_since = d->scan_jiffies};
-	struct tcptuned_flows flows;
+	struct tcptuned_flows flows = {0};
 
-	tcptuned_flows_init(&flows, 0);
 	if (d->scan_jiffies) {
 		flows.choice.wanted = add_to_groups;
 		flows.choice.ctx = d;
 	}
 	tcptuned_passive_begin(d->groups, tcptuned_monotonic_ns());
 	if (tcptuned_scan(&flows, &d->kernel, &filter, NULL))
-		flows.jiffies = 0;
-	else
-		tcptuned_passive_end(d->groups, add_window, d);
+		return; /* another process scans */
+	tcptuned_passive_end(d->groups, add_window, d);
 	d->scan_jiffies = flows.jiffies;
 }
 
