@@ -128,14 +128,6 @@ static void print_host_limits(void)
 		log_warning("%s = 0: %s", limits[i].name, limits[i].effect);
 }
 
-static bool is_ours(const char *name)
-{
-	for (int i = 0; i < TCPTUNED_CCS; i++)
-		if (!strcmp(name, tcptuned_pins_cc_name(i)))
-			return true;
-	return false;
-}
-
 static void warn_of_policy(const char *name, const struct tcptuned_policy_config *set,
 			   const char *offered)
 {
@@ -146,7 +138,7 @@ static void warn_of_policy(const char *name, const struct tcptuned_policy_config
 			    "connection",
 			    name, set->cgroup);
 	if (cc[0] && strcmp(cc, TCPTUNED_CC_AUTO) && !tcptuned_cc_is_offered(offered, cc) &&
-	    !is_ours(cc) && !tcptuned_cc_is_module(cc))
+	    tcptuned_pins_find_cc(cc) == TCPTUNED_CCS && !tcptuned_cc_is_module(cc))
 		log_warning("%scongestion_control: this kernel has no %s now; it offers%s", name,
 			    cc, offered);
 }

@@ -8,6 +8,7 @@
 #include "config/load.h"
 #include "host/cc.h"
 #include "host/sysctl.h"
+#include "kern/pins.h"
 #include "tcptuned.skel.h"
 #include "util/log.h"
 
@@ -18,7 +19,7 @@ static bool is_auto(const char *name)
 
 static bool is_ours(const char *name)
 {
-	return !strcmp(name, "bitcp");
+	return tcptuned_pins_find_cc(name) < TCPTUNED_CCS;
 }
 
 /*
@@ -64,7 +65,7 @@ static void log_not_offered(struct tcptuned_daemon *d, const struct tcptuned_pol
 	if (is_ours(name))
 		log_warning_once("%s; connections keep the kernel's congestion control, and "
 				 "their buffers are right-sized all the same",
-				 d->kernel.cc[TCPTUNED_CC_BITCP].why_not);
+				 d->kernel.cc[tcptuned_pins_find_cc(name)].why_not);
 	else
 		log_warning_once("policy%s%s.congestion_control: this kernel offers no %s (see "
 				 "net.ipv4.tcp_available_congestion_control)%s; connections keep "
@@ -120,9 +121,9 @@ static void choose_for_random_loss(struct tcptuned_daemon *d, struct tcptuned_po
 {
 	const char *other = "";
 
-	if (record->mode == TCPTUNED_TUNE && is_offered(d, "bbr", record->mode, offered))
+	if (is_offered(d, "bbr", record->mode, offered))
 		other = "bbr";
-	else if (tcptuned_is_registered(&d->kernel, TCPTUNED_CC_BITCP))
+	else if (is_offered(d, "bitcp", record->mode, offered))
 		other = "bitcp";
 	snprintf(record->cc_random_loss, sizeof(record->cc_random_loss), "%s", other);
 }
@@ -158,7 +159,10 @@ void tcptuned_cc_choose(struct tcptuned_daemon *d)
 	}
 }
 
-/* Not if a connection may have no policy, or one that leaves it the host's default. */
+/*
+ * Not if a connection may have no policy, or one that leaves it the host's default; and not
+ * cubic_resume, which would stay the default of namespaces that inherit it.
+ */
 static bool default_may_be_set(const struct tcptuned_daemon *d)
 {
 	if (!d->whole_host)
@@ -169,7 +173,7 @@ static bool default_may_be_set(const struct tcptuned_daemon *d)
 		if (i && record->disabled) /* it has no connection */
 			continue;
 		if (record->mode != TCPTUNED_TUNE || !record->congestion_control[0] ||
-		    record->holdback)
+		    record->holdback || !strcmp(record->congestion_control, "cubic_resume"))
 			return false;
 	}
 	return true;

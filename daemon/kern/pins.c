@@ -315,6 +315,15 @@ const char *tcptuned_pins_cc_name(enum tcptuned_cc cc)
 	return cc_names[cc];
 }
 
+enum tcptuned_cc tcptuned_pins_find_cc(const char *name)
+{
+	enum tcptuned_cc cc = 0;
+
+	while (cc < TCPTUNED_CCS && strcmp(name, cc_names[cc]))
+		cc++;
+	return cc;
+}
+
 void tcptuned_pins_open_cc(struct tcptuned_kernel *k)
 {
 	for (int i = 0; i < TCPTUNED_CCS; i++) {

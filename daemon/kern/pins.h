@@ -45,6 +45,7 @@ int tcptuned_pins_remove(const struct tcptuned_kernel *k);
 
 /* Of the congestion control itself and its registration; its programs are others. */
 const char *tcptuned_pins_cc_name(enum tcptuned_cc cc);
+enum tcptuned_cc tcptuned_pins_find_cc(const char *name); /* TCPTUNED_CCS: there is none */
 void tcptuned_pins_open_cc(struct tcptuned_kernel *k);
 void tcptuned_pins_remove_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc);
 

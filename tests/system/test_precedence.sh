@@ -395,14 +395,26 @@ bitcp_conf='[policy]\ncongestion_control = bitcp\n'
 
 tcptuned_of_all_in_a() { # [OPTION...]
 	configure "$bitcp_conf"
+	start_of_all_in_a "$@"
+	in_log 'net.ipv4.tcp_congestion_control (set to|is)'
+}
+
+start_of_all_in_a() { # [OPTION...]
 	mkdir -p "$TEST_DIR/tree"
 	mountpoint -q "$TEST_DIR/tree" || mount --bind "$TEST_CGROUP/group" "$TEST_DIR/tree"
 	tcptuned_in a --config="$TEST_DIR/my.conf" --set=tcptuned.cgroup="$TEST_DIR/tree" "$@"
-	in_log 'net.ipv4.tcp_congestion_control (set to|is)'
 }
 
 default_control() {
 	in_host a sysctl -n net.ipv4.tcp_congestion_control
+}
+
+# It would stay that of namespaces that inherit it.
+test_cubic_resume_becomes_no_default() {
+	CONGESTION=reno host a
+	configure '[policy]\ncongestion_control = cubic_resume\n'
+	start_of_all_in_a
+	expect_eq "$(default_control)" reno "the default"
 }
 
 test_administrator_changes_the_congestion_control() {
