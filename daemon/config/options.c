@@ -251,8 +251,10 @@ int tcptuned_options_parse(int argc, char **argv, struct tcptuned_options *ret,
 			     "%.100s: unexpected; tcptuned takes options only, "
 			     "tcptuned --help lists them",
 			     argv[optind]);
-	if (options.action == TCPTUNED_DETACH && options.observe)
-		return USAGE(err, "--detach: not together with --observe; choose one of them");
+	if (options.observe &&
+	    (options.action == TCPTUNED_DETACH || options.action == TCPTUNED_FORGET_PATHS))
+		return USAGE(err, "--%s: not together with --observe; choose one of them",
+			     entries[ACTION(options.action)].name);
 	*ret = options;
 	return 0;
 }

@@ -126,6 +126,7 @@ TEST(wrong)
 	assert_refused(parse(""), ": unexpected", "--help");
 	assert_refused(parse("--check-config", "--detach"), "--check-config", "choose one");
 	assert_refused(parse("--observe", "--detach"), "--detach", "--observe");
+	assert_refused(parse("--observe", "--forget-paths=all"), "--forget-paths", "--observe");
 }
 
 TEST(too_many_sets)
