@@ -118,7 +118,11 @@ static int filter_system_calls(void)
 		SCMP_SYS(setxattr),
 		SCMP_SYS(lsetxattr),
 		SCMP_SYS(fsetxattr),
+		SCMP_SYS(removexattr), /* an access control list, for one */
+		SCMP_SYS(lremovexattr),
+		SCMP_SYS(fremovexattr),
 		463, /* setxattrat() of Linux 6.13 */
+		466, /* removexattrat() */
 		SCMP_SYS(setuid),
 		SCMP_SYS(setresuid),
 	};

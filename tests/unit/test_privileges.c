@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <linux/capability.h>
 #include <sys/syscall.h>
 
@@ -21,7 +22,7 @@ FIXTURE(make_directory, remove_directory)
 /* Each is an errno, 0: it was done. */
 struct outcome {
 	int dropped, write_state, write_outside, truncate, read_secret, read_proc, permissions,
-		inet, signal, owner, group, limit, own_limit, fork;
+		attributes, inet, signal, owner, group, limit, own_limit, fork;
 	__u32 capabilities;
 };
 
@@ -60,6 +61,7 @@ static void try_all(struct outcome *ret)
 	ret->read_secret = error_of(open(secret, O_RDONLY | O_CLOEXEC));
 	ret->read_proc = error_of(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
 	ret->permissions = error_of(chmod(secret, 0666));
+	ret->attributes = error_of(removexattr(secret, "user.none"));
 	ret->inet = error_of(socket(AF_INET, SOCK_STREAM, 0));
 	ret->signal = error_of(kill(getpid(), 0));
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
@@ -104,6 +106,7 @@ TEST(all_are_dropped)
 	assert_int_equal(outcome->truncate, EPERM);
 	assert_int_equal(outcome->read_secret, confined);
 	assert_int_equal(outcome->permissions, EPERM);
+	assert_int_equal(outcome->attributes, EPERM);
 	assert_int_equal(outcome->inet, EPERM);
 	assert_int_equal(outcome->signal, EPERM);
 	assert_int_equal(outcome->owner, EPERM);
