@@ -93,10 +93,11 @@ static uint64_t records_max(void)
 int tcptuned_memory_budget_set(struct tcptuned_daemon *d)
 {
 	_cleanup_budget_ struct budget *mapped = tcptuned_maps_open_budget(&d->kernel);
-	__u64 total = budget_total(d);
+	__u64 total;
 
 	if (!mapped)
 		return -errno;
+	total = budget_total(d);
 	__atomic_store_n(&mapped->total, total, __ATOMIC_RELAXED);
 	__atomic_store_n(&mapped->records_max, records_max(), __ATOMIC_RELAXED);
 	return 0;

@@ -6,7 +6,7 @@
  *
  * Each network namespace has its own values, and the meta map has those of the daemon's. The
  * maximum of net.ipv4.tcp_rmem is set, and restored, in every namespace that has the same three
- * numbers as the daemon's; so was that of net.ipv4.tcp_wmem by earlier builds.
+ * numbers as the daemon's.
  */
 #ifndef TCPTUNED_HOST_SYSCTL_H
 #define TCPTUNED_HOST_SYSCTL_H
