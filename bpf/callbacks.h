@@ -58,9 +58,9 @@ static __always_inline __u32 callbacks_of(const struct tcptuned_flow *flow, stru
 }
 
 /*
- * The callbacks of a socket that @has these, without the WRITE_HDR_OPT of CALLBACKS_EARLY: another
- * program's is marked by STATE_CB (on_established()). Without branches, which the verifier would
- * walk through with all that follows.
+ * The callbacks of a socket that @has these, without the WRITE_HDR_OPT of CALLBACKS_EARLY, unless
+ * that is marked (with_early()). Without branches, which the verifier would walk through with all
+ * that follows.
  */
 static __always_inline __u32 without_early(__u32 has)
 {
@@ -68,6 +68,15 @@ static __always_inline __u32 without_early(__u32 has)
 		      ~((has & BPF_SOCK_OPS_STATE_CB_FLAG) << 4);
 
 	return has & ~(early & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
+/*
+ * Those of a socket that @has these while its connection is short. STATE_CB, not needed yet, marks
+ * a WRITE_HDR_OPT that another program has requested.
+ */
+static __always_inline __u32 with_early(__u32 has)
+{
+	return has | (has & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG) >> 4 | CALLBACKS_EARLY;
 }
 
 /* Records that @wanted are requested, of a socket that has @has. */

@@ -146,14 +146,16 @@ static __always_inline int adopt_connection(struct tcp_sock *tp)
 	if (is_short(tp, policy)) {
 		if ((tp->bpf_sock_ops_cb_flags & CALLBACKS_EARLY) == CALLBACKS_EARLY)
 			return 0;
-		return set_callbacks(tp, has | CALLBACKS_EARLY) ? TCPTUNED_ADOPTED_TOO_OLD
-								: TCPTUNED_ADOPTED_CONNECTION;
+		return set_callbacks(tp, with_early(has)) ? TCPTUNED_ADOPTED_TOO_OLD
+							  : TCPTUNED_ADOPTED_CONNECTION;
 	}
 	if (set_callbacks(tp, has | CALLBACKS))
 		return TCPTUNED_ADOPTED_TOO_OLD;
 	flow = get_record(tp);
-	if (!flow)
+	if (!flow) {
+		set_callbacks(tp, has);
 		return TCPTUNED_ADOPTED_FAILED;
+	}
 	note_callbacks(flow, has, CALLBACKS);
 	record_earlier_requests(flow, tp, policy);
 	add_traffic(id, tp, false);

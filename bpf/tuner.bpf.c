@@ -295,7 +295,6 @@ __bpf_global int on_established(struct bpf_sock_ops *ctx)
 {
 	struct tcp_sock *tp = tcp_sock_of(ctx);
 	const struct tcptuned_match *m = default_match();
-	__u32 has = ctx->bpf_sock_ops_cb_flags;
 	struct tcptuned_flow *flow;
 
 	if (!tp)
@@ -310,10 +309,7 @@ __bpf_global int on_established(struct bpf_sock_ops *ctx)
 	if ((m->any_policy & TCPTUNED_ANY_HOLDS_BACK) &&
 	    ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && listener_of(tp))
 		return 1; /* which is honoured if the connection is held back */
-	/* STATE_CB, not needed yet, marks a WRITE_HDR_OPT that another program has requested. */
-	if (has & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
-		has |= BPF_SOCK_OPS_STATE_CB_FLAG;
-	bpf_sock_ops_cb_flags_set(ctx, has | CALLBACKS_EARLY);
+	bpf_sock_ops_cb_flags_set(ctx, with_early(ctx->bpf_sock_ops_cb_flags));
 	return 0;
 }
 

@@ -9,6 +9,12 @@ calls_at() { # PORT; calls with a segment, of the other program
 		jq --argjson port "$1" '[.[] | .formatted // . | select(.key == $port) | .value] | add // 0'
 }
 
+load_assigns() {
+	local pins=/sys/fs/bpf
+	bpftool prog load "$TEST_BUILD/tests/system/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
+	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
+}
+
 # 7501 has no callback left that could notice it: the daemon looks every five seconds, if the kernel allows
 # that. 7502 has one for each change of state, 7503 one for each segment: they notice it.
 test_another_sockops_program() {
@@ -18,8 +24,7 @@ test_another_sockops_program() {
 	CONGESTION=reno host a b
 	tcptuned_start $bitcp
 	kill -STOP "$(pid_of tcptuned)" # a look before 7501 is there would put off the next one
-	bpftool prog load "$TEST_BUILD/tests/system/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
-	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi
+	load_assigns
 	link a b --rate 200mbit --delay 25ms
 	for port in 7501 7502 7503; do
 		SENDER_PREFIX= stream sender-$port $port --duration 280 --congestion reno
@@ -54,10 +59,9 @@ test_another_sockops_program() {
 
 # The calls that it has requested on a connection that no policy manages (7504) stay, also when tcptuned stops to look.
 test_another_program_keeps_its_calls() {
-	local pins=/sys/fs/bpf calls
+	local calls
 	host a b
-	bpftool prog load "$TEST_BUILD/tests/system/assigns.bpf.o" $pins/assigns pinmaps $pins/maps
-	bpftool cgroup attach "$TEST_CGROUP/group" sock_ops pinned $pins/assigns multi # so that it is called first
+	load_assigns # so that it is called first
 	start_with '[policy other]\nlocal_port = 7504\nmode = off\n'
 	link a b --rate 200mbit --delay 5ms
 	SENDER_PREFIX= stream one 7504 --duration 280
@@ -66,6 +70,24 @@ test_another_program_keeps_its_calls() {
 	wait_until arrived 7504 $(($(received 7504) + 4000000))
 	expect_ge "$(calls_at 7504)" $((calls + 1)) "calls with a segment, beyond the first 128 KiB"
 	stop_all one one-receiver
+}
+
+# Those of a connection that was short when tcptuned started.
+test_another_program_keeps_its_calls_on_a_short_connection() {
+	local calls
+	host a b
+	load_assigns
+	link a b --rate 200mbit --delay 5ms
+	application server b tcp4 listen "${ADDR[b]}" 7504 accept receive 60000 say short receive 1000000 say long \
+		receive 1000000 say end
+	application client a tcp4 connect "${ADDR[b]}" 7504 send 60000 until more send 1000000 until rest send 1000000
+	wait_printed server short
+	start_with '[policy]\n'
+	proceed more server long
+	tcptuned_stop
+	calls=$(calls_at 7504)
+	proceed rest server end
+	expect_ge "$(calls_at 7504)" $((calls + 1)) "calls with a segment since the stop"
 }
 
 one_is_left() {
