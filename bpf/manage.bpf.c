@@ -383,11 +383,20 @@ static __always_inline void change_request(struct tcptuned_flow *flow,
 		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_LOCKED);
 }
 
+/* True if both choose by themselves among the same, so that what has been chosen stays. */
+static __always_inline bool is_same_auto(const struct tcptuned_policy *was,
+					 const struct tcptuned_policy *policy)
+{
+	return was && was->cc_auto && policy->cc_auto &&
+	       is_same_name(was->cc_random_loss, policy->cc_random_loss);
+}
+
 /* Keeps the measurements, and continues from the present sizes of the buffers. */
 static __always_inline void change_policy(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					  const struct tcptuned_policy *policy, __u32 id)
 {
 	__u32 before = flow->policy;
+	bool same_auto = is_same_auto(policy_by_id(before), policy);
 
 	release_foreign_cc(flow, tp);
 	change_request(flow, policy, true);
@@ -395,7 +404,8 @@ static __always_inline void change_policy(struct tcptuned_flow *flow, struct tcp
 	add_traffic(id, tp, false);
 	copy_policy(flow, tp, policy, id);
 	add_traffic(before, tp, true);
-	sync_cc(flow, tp, policy);
+	if (!same_auto)
+		sync_cc(flow, tp, policy);
 }
 
 static __always_inline int sync_policy(struct tcptuned_flow *flow, struct tcp_sock *tp)

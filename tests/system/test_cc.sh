@@ -191,9 +191,14 @@ trial_of() { # PORT
 # virtual: rates and delays decide
 test_cc_random_losses() {
 	# of the guest, whose default is cubic
-	tuned_path "" --rate 40mbit --delay 125ms --queue 1bdp --loss-at-ab 500,1500,2500,3500,4200,4700
+	configure '[policy other]\nremote_port = 9\n'
+	tuned_path "--config=$TEST_DIR/my.conf" \
+		--rate 40mbit --delay 125ms --queue 1bdp --loss-at-ab 500,1500,2500,3500,4200,4700
 	stream one 7101 --duration 280
 	wait_output = "bbr kept" trial_of 7101
+	ctl policy disable other
+	expect_ge "$(ctl_json .moved policy apply)" 1 "moved"
+	expect_eq "$(trial_of 7101)" "bbr kept" "after another policy was disabled"
 	expect_ge "$(flow_to 7101 .random_loss.best_segments)" \
 		$((2 * $(flow_to 7101 .random_loss.window_segments))) "windows of the losses"
 	expect_ge "$(flow_to 7101 .random_loss.after_segments)" 600 "segments per round trip since"
