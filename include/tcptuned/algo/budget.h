@@ -272,7 +272,7 @@ static inline __u32 budget_level(struct budget *b, __u64 now_us)
 {
 	if (!budget_is_scarce(b))
 		return BUDGET_NO_LEVEL;
-	if (!b->level || now_us - b->level_us >= BUDGET_LEVEL_US) {
+	if (!b->level || (__s64)(now_us - b->level_us) >= BUDGET_LEVEL_US) {
 		b->level_us = now_us;
 		b->level = budget_find_level(b);
 	}
