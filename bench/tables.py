@@ -119,7 +119,7 @@ AUTO = (*RULE, *BITCP, *CHOICE)
 WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/marks.h", "lib/tuner.c", "run")
 OUTDATED_BY = {
     **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "clients", "peace_bitcp"), BITCP),
-    "pauses": (*BITCP, "include/tcptuned/algo/resume.h"),
+    "pauses": (*BITCP, *CHOICE, "include/tcptuned/algo/resume.h"),
     **dict.fromkeys(("peace", "random", "alternatives"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     "idle": (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h"),
