@@ -67,7 +67,8 @@ receive_measure() { # PROGRAM fixed|forced all|part [PREFIX...]
 	link a b --seed "$(run_seed)" $path
 	receiver_of "$3" "$1" "$2"
 	began=$EPOCHREALTIME
-	TEST_DIR=$own in_host a "${@:4}" "${command[@]}" >"$TEST_DIR/said" 2>&1
+	TEST_DIR=$own in_host a "${@:4}" "${command[@]}" >"$TEST_DIR/said"
+	[[ ${command[*]} != *$own/receive* ]] || expect_eq "$(<"$TEST_DIR/said")" $bytes "bytes"
 	awk -v a="$began" -v b="$EPOCHREALTIME" -v n="$bytes" 'BEGIN {
 		printf "{\"bytes\": %d, \"elapsed_s\": %f, \"goodput_bps\": %f, \"sender\": {\"mss\": 1448}}\n",
 			n, b - a, 8 * n / (b - a) }' >"$TEST_DIR/transfer.json"

@@ -2,28 +2,17 @@
 /*
  * receive ADDRESS PORT BYTES [by_hand|tick]: reads what a server sends until its end, with
  * SO_RCVBUF set to BYTES before connect(). by_hand: beyond net.core.rmem_max, as root; tick:
- * right-sized by libtcptuned. Prints how many bytes there were, the seconds, and the last RTT in
- * milliseconds. It is linked statically, so that no preloaded library reaches it.
+ * right-sized by libtcptuned. Prints how many bytes there were. It is linked statically, so that no
+ * preloaded library reaches it.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <netinet/tcp.h>
-
 #include <tcptuned/socket.h>
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 int main(int argc, char **argv)
 {
@@ -32,9 +21,6 @@ int main(int argc, char **argv)
 	struct sockaddr_in to = {.sin_family = AF_INET};
 	struct tcptuned_socket *tuned = NULL;
 	static char buffer[256 << 10];
-	socklen_t length = sizeof(struct tcp_info);
-	struct tcp_info info = {0};
-	double began = now();
 	long sum = 0;
 	ssize_t n;
 
@@ -52,9 +38,8 @@ int main(int argc, char **argv)
 		sum += n;
 		if (tuned && tcptuned_tick(tuned) < 0)
 			fputs("receive: tcptuned_tick() failed\n", stderr);
-		getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length);
 	}
-	printf("%ld %.6f %.3f\n", sum, now() - began, info.tcpi_rcv_rtt / 1e3);
+	printf("%ld\n", sum);
 	free(tuned);
 	return n < 0;
 }

@@ -28,5 +28,9 @@ func main() {
 		os.Exit(1)
 	}
 	count, err := io.Copy(io.Discard, connection)
-	fmt.Println(count, err)
+	fmt.Println(count)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }

@@ -215,7 +215,7 @@ time.sleep(600)"
 	wait_printed lock locked
 	ends_by_a_signal
 	in_host a "${run[@]}" --tune $own/receive 10.99.0.2 8001 65536 >"$TEST_DIR/received" 2>"$TEST_DIR/stderr"
-	expect_eq "$(cut -d " " -f 1 "$TEST_DIR/received")" $bytes "bytes"
+	expect_eq "$(<"$TEST_DIR/received")" $bytes "bytes"
 	expect_match "$(<"$TEST_DIR/stderr")" \
 		"^tcptune-run: $memory: (database is locked|not read, or written, within 3 s); what is learned of paths is lost" "said"
 }
