@@ -26,7 +26,7 @@ static __always_inline enum request_action action_of(const struct tcptuned_polic
 /* True if there is a policy that would honour the request. */
 static __always_inline bool policies_disagree(const struct tcptuned_match *m, bool receive)
 {
-	return TCPTUNED_RULE_INDEX(receive ? m->honour_rcvbuf : m->honour_sndbuf) !=
+	return TCPTUNED_RULE_INDEX(receive ? m->listener_rcvbuf : m->listener_sndbuf) !=
 	       TCPTUNED_RULE_NONE;
 }
 

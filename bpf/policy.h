@@ -213,7 +213,7 @@ static __always_inline void add_traffic(__u32 id, struct tcp_sock *tp, bool ende
 		__sync_fetch_and_add(&sum->carried[i], its.carried[i]);
 }
 
-/* Returns 1 if a rule of the chain at @first matches this listener. */
+/* Returns 1 if by the chain at @first the request of this listener is honoured. */
 __bpf_global int search_listener(struct search_result *r, __u32 first)
 {
 	struct rule_search s = {0};
@@ -221,7 +221,7 @@ __bpf_global int search_listener(struct search_result *r, __u32 first)
 	if (!r)
 		return 0;
 	init_search(&s, (struct sock *)r->sk);
-	return search_from(&s, first);
+	return search_from(&s, first) && s.policy;
 }
 
 /*
@@ -233,7 +233,7 @@ static __always_inline bool listener_may_honour(struct sock *sk, const struct tc
 {
 	struct search_result r = {.sk = (__u64)sk};
 
-	return search_listener(&r, receive ? m->honour_rcvbuf : m->honour_sndbuf);
+	return search_listener(&r, receive ? m->listener_rcvbuf : m->listener_sndbuf);
 }
 
 #endif

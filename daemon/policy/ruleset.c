@@ -270,34 +270,65 @@ static int make_rules(const struct item *items, size_t len, __u32 array,
 
 /* ---- what is known before the connection is --------------------------------------------- */
 
-/*
- * Add the rules of each policy that leaves SO_RCVBUF (@receive), or else SO_SNDBUF, to the
- * application; returns where the first one is.
- */
-static __u32 make_honouring_rules(const struct tcptuned_policy_source *policies, size_t len,
-				  bool receive, struct tcptuned_ruleset *ret)
+/* True if a listener shows which of its connections the policy may have: all, or none. */
+static bool is_known_at_listener(const struct tcptuned_policy_source *policy)
 {
-	__u32 first = ret->rules_len, n = 0;
-	struct tcptuned_rule *rules = &ret->rules[first];
+	const struct tcptuned_policy_config *set = &conditions(policy)->set;
+
+	return !set->destination.len && !set->destination_file[0] && !set->source.len &&
+	       !set->remote_port.len;
+}
+
+/* True if it leaves SO_RCVBUF (@receive), or else SO_SNDBUF, to the application. */
+static bool honours(const struct tcptuned_policy_source *policy, bool receive)
+{
+	const struct tcptuned_policy *record = &policy->record;
+
+	return record->mode != TCPTUNED_TUNE ||
+	       !(receive ? record->override_rcvbuf : record->override_sndbuf);
+}
+
+static void add_local_rule(const struct tcptuned_policy_source *policy, size_t place,
+			   struct tcptuned_port_range local, bool receive,
+			   struct tcptuned_ruleset *ret)
+{
+	struct tcptuned_rule *rule = &ret->rules[ret->rules_len];
+
+	*rule = make_local_rule(policy, ret->generation, place, local);
+	if (!honours(policy, receive))
+		rule->policy = 0;
+	rule->next = ++ret->rules_len;
+}
+
+/*
+ * Add the rules by which the request of a listener is honoured. First those of policies that honour
+ * it, and that some of its connections may have; then of those that all others have the first one
+ * that matches. The items are sorted. Returns where the first rule is.
+ */
+static __u32 make_listener_rules(const struct tcptuned_policy_source *policies, size_t len,
+				 const struct item *items, size_t items_len, bool receive,
+				 struct tcptuned_ruleset *ret)
+{
+	__u32 first = ret->rules_len;
+	bool any_honours = false;
 
 	for (size_t i = 0; i < len; i++) {
 		const struct tcptuned_ports *local = &conditions(&policies[i])->set.local_port;
-		const struct tcptuned_policy *record = &policies[i].record;
-		bool overrides = receive ? record->override_rcvbuf : record->override_sndbuf;
 
-		if (is_disabled(&policies[i]) || (record->mode == TCPTUNED_TUNE && overrides))
+		if (is_disabled(&policies[i]) || !honours(&policies[i], receive))
 			continue;
-		for (size_t j = 0; j < count_ranges(local); j++) {
-			rules[n] =
-				make_local_rule(&policies[i], ret->generation, i, range(local, j));
-			rules[n].next = first + n + 1;
-			n++;
-		}
+		any_honours = true;
+		for (size_t j = 0; j < count_ranges(local) && !is_known_at_listener(&policies[i]);
+		     j++)
+			add_local_rule(&policies[i], i, range(local, j), receive, ret);
 	}
-	if (!n)
+	if (!any_honours)
 		return TCPTUNED_RULE_NONE;
-	rules[n - 1].next = TCPTUNED_RULE_NONE;
-	ret->rules_len += n;
+	for (size_t i = 0; i < items_len; i++)
+		if (is_known_at_listener(items[i].policy))
+			add_local_rule(items[i].policy, items[i].place, items[i].local, receive,
+				       ret);
+	ret->rules[ret->rules_len - 1].next = TCPTUNED_RULE_NONE;
 	return first;
 }
 
@@ -320,14 +351,17 @@ static __u32 summarise(const struct tcptuned_policy *policy)
 	return summary;
 }
 
-static void make_summary(const struct tcptuned_policy_source *policies, size_t len, __u32 array,
+static void make_summary(const struct tcptuned_policy_source *policies, size_t len,
+			 const struct item *items, size_t items_len, __u32 array,
 			 struct tcptuned_ruleset *ret)
 {
 	struct tcptuned_match *match = &ret->entries[0].match;
 
 	match->default_policy = TCPTUNED_POLICY_ID(ret->generation, TCPTUNED_POLICY_DEFAULT);
-	match->honour_rcvbuf = array << 31 | make_honouring_rules(policies, len, true, ret);
-	match->honour_sndbuf = array << 31 | make_honouring_rules(policies, len, false, ret);
+	match->listener_rcvbuf = array << 31 |
+				 make_listener_rules(policies, len, items, items_len, true, ret);
+	match->listener_sndbuf = array << 31 |
+				 make_listener_rules(policies, len, items, items_len, false, ret);
 	for (size_t i = 0; i < len; i++)
 		match->any_policy |= summarise(&policies[i].record);
 }
@@ -375,7 +409,7 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 	if (error)
 		tcptuned_ruleset_free(ret);
 	else
-		make_summary(policies, len, array, ret);
+		make_summary(policies, len, items, n, array, ret);
 	return error;
 }
 

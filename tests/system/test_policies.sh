@@ -124,6 +124,11 @@ test_requests_are_settled_when_the_policy_is_known() {
 	expect_match "$(asked in_group 7005)" \
 		"^bitcp rcvbuf 80000 sndbuf 100000 locks 0 .*\\| bitcp rcvbuf 131072 sndbuf [0-9]+ locks 0 " \
 		"where only another service is exempt"
+	# The same where all others are.
+	reload '[policy]\nmode = observe\n[policy server]\nlocal_port = 7006\nmode = tune\ncongestion_control = bitcp' \
+		'policy server: none -> defined'
+	expect_match "$(asked in_group 7006)" "\\| bitcp rcvbuf 131072 sndbuf [0-9]+ locks 0 " "where only this service is tuned"
+	expect_match "$(asked in_group 7007)" "\\| reno rcvbuf 80000 sndbuf 100000 locks 3 " "another one"
 }
 
 # A bad configuration leaves the one before it in force.

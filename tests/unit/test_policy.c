@@ -162,7 +162,7 @@ static struct tcptuned_ports ports_of(uint16_t low, uint16_t high)
 	return (struct tcptuned_ports){1, {{low, high}}};
 }
 
-/* True if a rule of the chain says that a request on a listener is honoured. */
+/* True if by the chain a request on a listener is honoured. */
 static bool is_honoured_at(__u32 first, unsigned int port, __u64 cgroup)
 {
 	const __u8 any[16] = {0};
@@ -172,9 +172,37 @@ static bool is_honoured_at(__u32 first, unsigned int port, __u64 cgroup)
 
 		if (tcptuned_rule_matches(rule, any, any, port, 0) &&
 		    (!(rule->flags & TCPTUNED_RULE_CGROUP) || rule->cgroup == cgroup))
-			return true;
+			return rule->policy;
 	}
 	return false;
+}
+
+/* The rest of the host is only observed; services are tuned by their cgroup, and by their port. */
+TEST(buffer_requests_of_one_service)
+{
+	const struct tcptuned_match *m;
+
+	strcpy(more("group")->cgroup, "/x");
+	set.sources[1].cgroup = 2;
+	more("port")->local_port = ports_of(80, 80);
+	set.sources[0].record.mode = TCPTUNED_OBSERVE;
+	compile(1);
+	m = &rules.entries[0].match;
+	assert_false(is_honoured_at(m->listener_rcvbuf, 22, 2));
+	assert_false(is_honoured_at(m->listener_rcvbuf, 80, 0));
+	assert_true(is_honoured_at(m->listener_rcvbuf, 22, 3));
+	/* The port is the narrower condition. */
+	set.sources[1].record.override_rcvbuf = 0;
+	compile(1);
+	m = &rules.entries[0].match;
+	assert_true(is_honoured_at(m->listener_rcvbuf, 22, 2));
+	assert_false(is_honoured_at(m->listener_rcvbuf, 80, 2));
+	assert_false(is_honoured_at(m->listener_sndbuf, 22, 2));
+	/* One of its peers may have another policy. */
+	add(&more("peer")->destination, "10.0.0.0/8");
+	set.sources[3].record.mode = TCPTUNED_OFF;
+	compile(1);
+	assert_true(is_honoured_at(rules.entries[0].match.listener_rcvbuf, 80, 0));
 }
 
 TEST(buffer_requests)
@@ -191,13 +219,13 @@ TEST(buffer_requests)
 			 TCPTUNED_POLICY_ID(GENERATION, TCPTUNED_POLICY_DEFAULT));
 	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
 						TCPTUNED_ANY_MANAGES);
-	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_rcvbuf), TCPTUNED_RULE_NONE);
-	assert_int_equal(TCPTUNED_RULE_INDEX(m->honour_sndbuf), TCPTUNED_RULE_NONE);
+	assert_int_equal(TCPTUNED_RULE_INDEX(m->listener_rcvbuf), TCPTUNED_RULE_NONE);
+	assert_int_equal(TCPTUNED_RULE_INDEX(m->listener_sndbuf), TCPTUNED_RULE_NONE);
 
 	set.sources[0].record.mode = TCPTUNED_OFF;
 	compile(1);
 	assert_int_equal(rules.entries[0].match.any_policy, 0);
-	assert_true(is_honoured_at(rules.entries[0].match.honour_rcvbuf, 80, 0));
+	assert_true(is_honoured_at(rules.entries[0].match.listener_rcvbuf, 80, 0));
 
 	/* Only a policy that may apply to the listener decides for its connections. */
 	begin(NULL);
@@ -219,17 +247,17 @@ TEST(buffer_requests)
 						TCPTUNED_RCVBUF_OBSERVED |
 						TCPTUNED_SNDBUF_OBSERVED | TCPTUNED_ANY_MANAGES |
 						TCPTUNED_AT_ESTABLISHED);
-	assert_true(is_honoured_at(m->honour_rcvbuf, 22, 0));
-	assert_true(is_honoured_at(m->honour_rcvbuf, 70, 0));
-	assert_true(is_honoured_at(m->honour_rcvbuf, 85, 0));
-	assert_false(is_honoured_at(m->honour_rcvbuf, 75, 0));
-	assert_false(is_honoured_at(m->honour_rcvbuf, 443, 2));
-	assert_true(is_honoured_at(m->honour_sndbuf, 443, 2));
-	assert_false(is_honoured_at(m->honour_sndbuf, 443, 8));
+	assert_true(is_honoured_at(m->listener_rcvbuf, 22, 0));
+	assert_true(is_honoured_at(m->listener_rcvbuf, 70, 0));
+	assert_true(is_honoured_at(m->listener_rcvbuf, 85, 0));
+	assert_false(is_honoured_at(m->listener_rcvbuf, 75, 0));
+	assert_false(is_honoured_at(m->listener_rcvbuf, 443, 2));
+	assert_true(is_honoured_at(m->listener_sndbuf, 443, 2));
+	assert_false(is_honoured_at(m->listener_sndbuf, 443, 8));
 	/* A disabled policy decides for none. */
 	set.sources[1].record.disabled = 1;
 	compile(0);
-	assert_false(is_honoured_at(rules.entries[0].match.honour_rcvbuf, 22, 0));
+	assert_false(is_honoured_at(rules.entries[0].match.listener_rcvbuf, 22, 0));
 }
 
 static bool covers(const struct tcptuned_prefix *prefix, const __u8 *to)

@@ -126,11 +126,12 @@ struct tcptuned_match {
 	__u32 any_policy;     /* enum tcptuned_any_policy */
 	__u32 default_policy; /* id */
 	/*
-	 * First rule of the policies that honour SO_RCVBUF (SO_SNDBUF), whatever the peer. If one
-	 * matches a listener, its request is honoured.
+	 * First rule for listeners that request SO_RCVBUF (SO_SNDBUF), whatever the peer. The first
+	 * one that matches decides: the request is honoured, unless its policy is 0. NONE: no
+	 * policy honours it.
 	 */
-	__u32 honour_rcvbuf;
-	__u32 honour_sndbuf;
+	__u32 listener_rcvbuf;
+	__u32 listener_sndbuf;
 };
 
 enum tcptuned_rule_flags {
