@@ -149,12 +149,12 @@ static int load_programs_with(struct tcptuned_kernel *k, bool dump_flows, int cg
 	return 0;
 }
 
-/* Some kernels refuse dump_flows, as they refuse fentry. */
+/* Some kernels refuse dump_flows with EPERM, as they refuse fentry. */
 static int load_programs(struct tcptuned_kernel *k, int cgroup_fd, struct tcptuned_error *err)
 {
 	int error = load_programs_with(k, true, cgroup_fd, err);
 
-	if (error && err->status == TCPTUNED_EXIT_KERNEL)
+	if (error)
 		error = load_programs_with(k, false, cgroup_fd, err);
 	return error;
 }
