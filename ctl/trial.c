@@ -105,7 +105,7 @@ const struct ctl_command ctl_trial = {
 		"inverse is the time of completion, the round-trip time, the share of segments that were "
 		"sent again, and of the time in which the peer's window or the send buffer limited a "
 		"sender. Counted are new connections that have ended, and carried 128 KiB or more after "
-		"their first 128 KiB. The intervals hold together, and however often they are looked at, with a "
+		"they got a record, which most get after their first 128 KiB. The intervals hold together, and however often they are looked at, with a "
 		"probability of 95 %, if connections do not influence each other. If tuned connections "
 		"are shown to be slower, or those that send to have longer round trips without being faster, by "
 		"more than a hundredth, the policy only observes new connections from then on (policy apply: "

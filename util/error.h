@@ -29,8 +29,8 @@
 	  "over; or another program uses the port for metrics, or a hook of the control group.") \
 	X(KERNEL, 32, "The kernel lacks something that nothing works without.")                  \
 	X(DAEMON, 40,                                                                            \
-	  "Of tcptunectl: no tcptuned runs, it does not answer or refuses, or it does not "      \
-	  "know exactly one connection like the one that was named.")
+	  "Of tcptunectl: no tcptuned runs, it does not answer or refuses, it does not know "    \
+	  "exactly one connection like the one that was named, or a check of doctor has failed.")
 
 enum tcptuned_exit {
 #define TCPTUNED_EXIT_ENUM(name, status, meaning) TCPTUNED_EXIT_##name = status,

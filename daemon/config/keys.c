@@ -164,10 +164,12 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "tcptuned raised it, or the size that an application had fixed before the start. If "
 	    "the budget does not suffice, small demands are met in full and the rest is shared "
 	    "equally; a connection that gets less has a smaller window. One connection has at most "
-	    "a quarter, and all connections to one network (/24, or /48 for IPv6) have at most "
-	    "half. Buffers that an application fixes do not count. A connection that has been idle "
-	    "for some seconds returns what it does not use. auto: three quarters of the memory at "
-	    "which TCP comes under memory pressure (the middle value of net.ipv4.tcp_mem).",
+	    "a quarter in each direction, and all connections to one network (/24, or /48 for IPv6) "
+	    "have at most half. Buffers that an application fixes do not count. While more than half "
+	    "of the budget is wanted, connections that have been idle for five seconds return what "
+	    "they do not use. A reload applies it to open connections, too. auto: three quarters of "
+	    "the memory at which TCP comes under memory pressure (the middle value of "
+	    "net.ipv4.tcp_mem).",
 	    .lowest = MIB, .highest = 1024 * GIB, .special = "auto"),
 	KEY(NAMED_POLICY, "destination", KEY_PREFIXES, POLICY(destination), "any", LIVE,
 	    "Condition: the peer's address, whichever side opened the connection. The key may be "

@@ -120,8 +120,8 @@ static const struct row state[] = {
 	 "force."},
 	{"tcptuned_config_reloads_total", "result", "rejected", SNAPSHOT(reloads[false])},
 	{"tcptuned_config_last_reload_successful", NO_LABEL, SNAPSHOT(config_in_force),
-	 "Whether the configuration in the files is in force: the last reload, if any, was "
-	 "accepted, and all of it was applied."},
+	 "Whether the last reload, if any, was accepted and applied. A changed key that is read at "
+	 "the start waits for the next one."},
 	{"tcptuned_taken_over", NO_LABEL, SNAPSHOT(taken_over),
 	 "Whether the programs were pinned by an earlier daemon."},
 	{"tcptuned_whole_host", NO_LABEL, SNAPSHOT(whole_host),
