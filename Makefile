@@ -4,7 +4,6 @@
 
 PREFIX     ?= /usr/local
 SBINDIR    ?= $(PREFIX)/sbin
-SYSCONFDIR ?= /etc
 UNITDIR    ?= $(if $(filter /usr,$(PREFIX)),/lib/systemd/system,/etc/systemd/system)
 ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
 DESTDIR    ?=
@@ -164,9 +163,9 @@ install: all install-lib ## into PREFIX, below DESTDIR
 	$(INSTALL_FILE) ctl/completion.zsh $(DESTDIR)$(ZSHDIR)/_tcptunectl
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/tcptuned.8 $(BUILD)/man/tcptunectl.8
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man5 $(BUILD)/man/tcptuned.conf.5
-	$(INSTALL) -d -m 755 $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf.d
-	test -e $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf || \
-		$(INSTALL_FILE) $(BUILD)/tcptuned.conf $(DESTDIR)$(SYSCONFDIR)/tcptuned/tcptuned.conf
+	$(INSTALL) -d -m 755 $(DESTDIR)/etc/tcptuned/tcptuned.conf.d
+	test -e $(DESTDIR)/etc/tcptuned/tcptuned.conf || \
+		$(INSTALL_FILE) $(BUILD)/tcptuned.conf $(DESTDIR)/etc/tcptuned/tcptuned.conf
 	$(INSTALL_FILE) systemd/tcptuned.service.in $(DESTDIR)$(UNITDIR)/tcptuned.service
 	sed -i 's|@sbindir@|$(SBINDIR)|g' $(DESTDIR)$(UNITDIR)/tcptuned.service
 	$(INSTALL_FILE) systemd/tcptuned.socket $(DESTDIR)$(UNITDIR)/tcptuned.socket
