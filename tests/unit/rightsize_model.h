@@ -909,6 +909,26 @@ static double model_goodput(double until_s)
 	return (double)(model.flow[0].bytes - before) * 1e9 / (double)(model.now_ns - since);
 }
 
+/* Returns the goodput beside another connection, after a tenth of the link was used for 18 s. */
+static inline double model_goodput_after_less(const struct path *p, enum receiver receiver,
+					      uint64_t seed)
+{
+	struct model_flow *f;
+
+	model_begin(p, seed);
+	f = model_add(receiver, 0);
+	model_add(receiver, 0.01);
+	model_run(14);
+	f->app =
+		(struct app){.kind = APP_FRAMES, .period_s = 0.02, .bytes = 0.002 * p->mbit * MBIT};
+	f->next_ns = model.now_ns;
+	f->written = f->next;
+	model_run(32);
+	f->app = (struct app){0};
+	model_run(37);
+	return model_goodput(60);
+}
+
 /* Returns the goodput of 20 s on a link whose rate varies as that of a cellular one. */
 static inline double model_cellular_goodput(enum receiver receiver, uint64_t seed)
 {

@@ -321,6 +321,27 @@ TEST(a_faster_link)
 	}
 }
 
+/*
+ * An application that used less than it held for some seconds, beside another connection that holds
+ * a window: it gets what it had.
+ */
+TEST(after_less_was_used)
+{
+	static const struct path paths[] = {{50, 40, 0.24}, {100, 10, 0.2}};
+
+	for_each_row (p, paths) {
+		double kernel = 0, tuned[ENDS] = {0};
+
+		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+			kernel += model_goodput_after_less(p, KERNEL, seed);
+			for_each_row (end, ends)
+				tuned[test_row] += model_goodput_after_less(p, *end, seed);
+		}
+		for_each_row (carried, tuned)
+			assert_true(*carried >= 0.95 * kernel);
+	}
+}
+
 /* As much as with the kernel's windows, on average of many links, at a lower RTT. */
 TEST(a_rate_that_varies)
 {

@@ -19,13 +19,13 @@
  *             RTT falls with it and the rate stays; on a long or varying path the rate falls; in a
  *             queue of others the RTT hardly falls. Then, and after a loss, it is free again.
  *  HOLDING    The window is 7/4 x rate x RTT of the path, or twice the bytes of a round (DRS III.B)
- *             once the queue has nearly emptied. Silences that it would fill end it.
+ *             once the queue nearly emptied. Silences that it would fill end it; less use does not.
  *  PROBE_RTT  A hold measures the minimum RTT again with 3/4 of a bandwidth-delay product. It ends
  *             if a queue remains, which is that of others.
  *
  * Connections that fill one queue have to shorten it together, as BBR's ProbeRTT and Copa's mode
- * switching know: tests begin at common marks (marks.h), and a connection joins one that another
- * prepares (peer.h). Pure: no globals, integers only. bench/rule/run shows what each part is for.
+ * switching know: tests begin at common marks (marks.h), and one joins those that another prepares
+ * (peer.h). bench/rule/run shows what each part is for.
  */
 #ifndef TCPTUNED_RIGHTSIZE_H
 #define TCPTUNED_RIGHTSIZE_H
@@ -60,10 +60,7 @@
 #define RIGHTSIZE_LATER_MAX 26u
 #define RIGHTSIZE_JOINS_MAX 2u
 
-/*
- * An interval with a silence (peer.h) of an eighth of the RTT has company in its queue, or an
- * application that pauses. Tests wait for 1 s without. An interval with one halves what has passed.
- */
+/* A silence (peer.h) of RTT / 8: others in the queue, or a pause. Tests wait for 1 s without. */
 #define RIGHTSIZE_SILENCE 8u
 #define RIGHTSIZE_BUSY_US (1u << 20)
 
@@ -250,9 +247,8 @@ static inline int rightsize_is_longer(const struct rightsize *rs)
 
 static inline __u64 rightsize_bdp(const struct rightsize *rs, __u32 quarters)
 {
-	__u64 rtt_us = rightsize_min_rtt_us(rs) + rs->varies_us;
-
-	return quarters * rightsize_muldiv(rs->rate, rtt_us, 4000000);
+	return quarters *
+	       rightsize_muldiv(rs->rate, rightsize_min_rtt_us(rs) + rs->varies_us, 4000000);
 }
 
 /*
@@ -397,7 +393,7 @@ ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsi
 				      __u32 mark, __u32 shift)
 {
 	int stands, tests, joins;
-	__u64 flight;
+	__u64 rate, flight;
 
 	if (!rs || !a ||
 	    (rs->samples < RIGHTSIZE_SAMPLES_MIN &&
@@ -407,8 +403,13 @@ ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsi
 	joins = a->prepared && !tests;
 	stands = rs->state == RIGHTSIZE_FREE ? rightsize_queue_stands(rs)
 					     : rightsize_exceeds(rs, rs->low_us);
-	rs->rate = rightsize_rate(rs->carried, a->now_us - rs->interval_us);
-	flight = rightsize_muldiv(rs->rate, rightsize_mean_rtt_us(rs), 1000000);
+	rate = rightsize_rate(rs->carried, a->now_us - rs->interval_us);
+	flight = rightsize_muldiv(rate, rightsize_mean_rtt_us(rs), 1000000);
+	if (rs->state == RIGHTSIZE_HOLDING && 2 * flight < rs->held) {
+		rightsize_begin_interval(rs, a->now_us);
+		return 1;
+	}
+	rs->rate = rate;
 	rs->busy = (__u64)RIGHTSIZE_SILENCE * rs->interval_silent_us >= rs->low_us
 			   ? rs->busy / 2
 			   : rs->busy + (rs->busy < 32);
@@ -447,11 +448,10 @@ ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsi
 }
 
 /*
- * Ends a round of a hold that carried @got bytes with the smallest RTT @low. If the queue nearly
- * emptied, the window becomes twice the bytes per RTT (DRS III.B) without those that were queued,
- * at most every 4 RTTs. A path that was silent although the RTT is four times the minimum (below
- * that, bursts of others may be the reason) has become longer: the hold ends. So does one from the
- * path memory (rightsize_begin_held()) with silences of half an RTT: a slow path has none.
+ * A round of a hold carried @got bytes with the smallest RTT @low. If the queue nearly emptied, the
+ * window becomes twice the bytes per RTT (DRS III.B) without what was queued, at most every 4 RTTs.
+ * A path with silences at four times the minimum RTT (below that, others may be the reason) became
+ * longer, and one with silences of half an RTT is not the slow one of rightsize_begin_held().
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
