@@ -107,9 +107,10 @@ static void print_one_link(void)
 
 static void print_compared(void)
 {
-	static const struct path paths[] = {{100, 20, 0.4}, {100, 20, 0.1}, {10, 20, 0.8}};
+	static const struct path paths[] = {{100, 20, 0.4}, {100, 20, 0.1}, {10, 20, 0.8}},
+				 after_less = {100, 10, 0.2};
 	double carried = 0, rtt = 0, tuned = 0, kernel = 0, joined = 0, joined_kernel = 0,
-	       least = 100;
+	       least = 100, less = 0, less_kernel = 0;
 
 	for (uint64_t seed = 1; seed <= 8 * SEEDS; seed++) {
 		double of_kernel, of_tuned, ms, kernel_ms;
@@ -129,11 +130,15 @@ static void print_compared(void)
 			joined += joined_by_untuned(RIGHTSIZED_BOTH, p, seed) / p->mbit;
 			joined_kernel += joined_by_untuned(KERNEL, p, seed) / p->mbit;
 		}
-	for (uint64_t seed = 1; seed <= SEEDS; seed++)
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		less += model_goodput_after_less(&after_less, RIGHTSIZED_BOTH, seed);
+		less_kernel += model_goodput_after_less(&after_less, KERNEL, seed);
 		least = fmin(least, fmin(beside_upload(0, seed), beside_upload(6, seed)));
+	}
 	printf("cellular_rate_%% %.1f\ncellular_rtt_%% %.0f\nbeside_untuned_%% %.1f\njoined_%% %.1f\n"
-	       "beside_upload_%% %.1f\n",
-	       carried, rtt, 100 * tuned / kernel, 100 * joined / joined_kernel, least);
+	       "beside_upload_%% %.1f\nafter_less_%% %.1f\n",
+	       carried, rtt, 100 * tuned / kernel, 100 * joined / joined_kernel, least,
+	       100 * less / less_kernel);
 }
 
 TEST(scenes)
