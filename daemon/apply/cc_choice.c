@@ -173,7 +173,8 @@ static bool default_may_be_set(const struct tcptuned_daemon *d)
 		if (i && record->disabled) /* it has no connection */
 			continue;
 		if (record->mode != TCPTUNED_TUNE || !record->congestion_control[0] ||
-		    record->holdback || !strcmp(record->congestion_control, "cubic_resume"))
+		    record->holdback ||
+		    tcptuned_pins_find_cc(record->congestion_control) == TCPTUNED_CC_RESUME)
 			return false;
 	}
 	return true;

@@ -410,7 +410,7 @@ default_control() {
 }
 
 # It would stay that of namespaces that inherit it.
-test_cubic_resume_becomes_no_default() {
+test_no_default_that_a_stop_would_leave() {
 	CONGESTION=reno host a
 	configure '[policy]\ncongestion_control = cubic_resume\n'
 	start_of_all_in_a
