@@ -318,8 +318,9 @@ static __u32 make_listener_rules(const struct tcptuned_policy_source *policies, 
 		if (is_disabled(&policies[i]) || !honours(&policies[i], receive))
 			continue;
 		any_honours = true;
-		for (size_t j = 0; j < count_ranges(local) && !is_known_at_listener(&policies[i]);
-		     j++)
+		if (is_known_at_listener(&policies[i]))
+			continue;
+		for (size_t j = 0; j < count_ranges(local); j++)
 			add_local_rule(&policies[i], i, range(local, j), receive, ret);
 	}
 	if (!any_honours)
