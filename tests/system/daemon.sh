@@ -31,6 +31,18 @@ outsider() { # NAME HOST STEP...; in no control group that the daemon manages
 	GROUP= application "$@"
 }
 
+# Connects to the daemon's socket, sends standard input once that has ended, and prints the answer.
+control_client() { # [unread]
+	python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(sys.stdin.buffer.read())
+s.shutdown(socket.SHUT_WR)
+while len(sys.argv) < 3 and (piece := s.recv(65536)):
+    sys.stdout.buffer.write(piece)' "$TEST_DIR/run/control" "$@"
+}
+
 # Makes FILE, for which applications wait, and waits until one of them prints a line.
 proceed() { # FILE NAME PATTERN
 	: >"$TEST_DIR/$1"

@@ -11,14 +11,7 @@ events() { # NAME [OPTION...]
 
 # Prints what the control socket answers, unless that is to be left unread.
 raw() { # TEXT [unread]
-	printf '%s' "$1" | python3 -c '
-import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-s.sendall(sys.stdin.buffer.read())
-s.shutdown(socket.SHUT_WR)
-while len(sys.argv) < 3 and (piece := s.recv(65536)):
-    sys.stdout.buffer.write(piece)' "$TEST_DIR/run/control" "${@:2}"
+	printf '%s' "$1" | control_client "${@:2}"
 }
 
 test_status_flows_and_filters() {

@@ -45,14 +45,7 @@ test_worker_is_replaced() {
 
 # Asks for events as soon as there is a file "go".
 ask_late() {
-	python3 -c '
-import os, socket, sys, time
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1] + "/run/control")
-while not os.path.exists(sys.argv[1] + "/go"):
-    time.sleep(0.02)
-s.sendall(b"{\"command\":\"events\"}\n")
-print(s.makefile().readline())' "$TEST_DIR"
+	{ wait_until [ -e "$TEST_DIR/go" ]; echo '{"command":"events"}'; } | control_client
 }
 
 descriptors_of() { # PID
