@@ -129,10 +129,11 @@ test_hosts_and_red() {
 		"$(jq .ba.out.segments stats)" "passed, to the two"
 }
 
-# A transfer over a link whose emulator is stopped for a time once segments flow.
+# A transfer over a link whose emulator is stopped for a time once segments flow: with this delay
+# there are always some in flight, also when the sender has not had a CPU for a while.
 linkem_held() { # SECONDS [LINKEM OPTION...]
 	began=$EPOCHSECONDS
-	link a b --delay 5ms --rate 100mbit "${@:2}"
+	link a b --delay 50ms --rate 100mbit "${@:2}"
 	listener receiver "in_host b" --listen "${ADDR[b]}"
 	background sender in_host a "$TEST_BUILD/messages" --connect "${ADDR[b]}" --duration 300 --congestion reno
 	linkem_hold "$(pid_of link-a-b)" "$1"
