@@ -543,7 +543,7 @@ static int on_end(sd_event_source *source, const siginfo_t *info, void *ctx)
 	if (!current)
 		return 0;
 	log_error(
-		"the process that serves metrics and tcptunectl has ended (%s %d); another one does",
+		"the process that serves metrics and tcptunectl has ended (%s %d); another one is started",
 		info->si_code == CLD_EXITED ? "status" : "signal", info->si_status);
 	if (young)
 		start_later(d);
@@ -689,8 +689,11 @@ void tcptuned_worker_save(struct tcptuned_daemon *d)
 		if (!d->worker)
 			start_one(d);
 		if (d->worker && !tcptuned_rights_send(d->worker->fd, &m, sizeof(m), -1) &&
-		    wait_for(d, CALL_SAVED, SAVE_WAIT_MS))
-			return;
+		    wait_for(d, CALL_SAVED, SAVE_WAIT_MS)) {
+			if (tcptuned_paths_are_saved(d->paths))
+				return;
+			d->worker = NULL; /* another one may have what this one lacks */
+		}
 		if (d->worker)
 			end_worker(d, d->worker);
 	}

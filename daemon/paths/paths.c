@@ -196,7 +196,7 @@ static void load_row(void *ctx, const struct tcptuned_path_key *key,
 	change_clock(&row.updated_s, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	change_clock(&row.max_window_s, CLOCK_REALTIME, CLOCK_BOOTTIME);
 	load_namespace(paths, &new_key.netns_cookie, &row.netns);
-	/* An entry of the map is newer, as it was learned after the programs were attached. */
+	/* An entry of the map is newer: an earlier daemon may have read it from here. */
 	if (!path_expired(&row, tcptuned_clock_s(CLOCK_BOOTTIME), paths->settings.expire_s))
 		bpf_map_update_elem(paths_fd(paths), &new_key, &row, BPF_NOEXIST);
 }
@@ -226,13 +226,10 @@ void tcptuned_paths_load(struct tcptuned_paths *paths)
 	if (paths_fd(paths) < 0 || !paths->file[0])
 		return;
 	paths->shared->loaded = true; /* not once more, if that ends this process */
-	/* The map of a killed daemon contains what was on disk, and what was learned since. */
-	if (paths->kernel->paths_kept) {
+	access_database(paths, load_rows);
+	paths->shared->loaded = !paths->shared->failing;
+	if (paths->kernel->paths_kept)
 		tcptuned_paths_save(paths);
-	} else {
-		access_database(paths, load_rows);
-		paths->shared->loaded = !paths->shared->failing;
-	}
 }
 
 /* ---- saving --------------------------------------------------------------------------- */
@@ -324,6 +321,11 @@ void tcptuned_paths_save(struct tcptuned_paths *paths)
 		access_database(paths, save_rows);
 }
 
+bool tcptuned_paths_are_saved(const struct tcptuned_paths *paths)
+{
+	return !paths->shared->failing;
+}
+
 void tcptuned_paths_tick(struct tcptuned_paths *paths)
 {
 	if (tcptuned_clock_s(CLOCK_BOOTTIME) - paths->shared->tried_s >= SAVE_EVERY_S)
@@ -338,7 +340,6 @@ void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *
 
 	if (fd < 0 || tcptuned_paths_new(&paths, kernel, directory))
 		return;
-	paths->shared->loaded = true; /* by the daemon */
 	if (!bpf_map_lookup_elem(fd, &zero, &paths->settings))
 		tcptuned_paths_save(paths);
 	tcptuned_paths_free(paths);

@@ -37,7 +37,7 @@ int tcptuned_paths_configure(struct tcptuned_paths *paths,
 
 /*
  * Put into the kernel's map what is on disk, has not expired and is not in the map. A map that was
- * taken over (kernel->paths_kept) is saved instead. A damaged database is set aside and logged.
+ * taken over (kernel->paths_kept) is saved then. A damaged database is set aside and logged.
  */
 void tcptuned_paths_load(struct tcptuned_paths *paths);
 
@@ -46,6 +46,9 @@ void tcptuned_paths_tick(struct tcptuned_paths *paths);
 
 /* Replace what is on disk by what is in the map, without what has expired. */
 void tcptuned_paths_save(struct tcptuned_paths *paths);
+
+/* False: the last access to the database failed, of this process or of another one. */
+bool tcptuned_paths_are_saved(const struct tcptuned_paths *paths);
 
 /* Save the map of @kernel, which is about to be removed, with the settings of its programs. */
 void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory);
