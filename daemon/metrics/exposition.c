@@ -120,8 +120,8 @@ static const struct row state[] = {
 	 "force."},
 	{"tcptuned_config_reloads_total", "result", "rejected", SNAPSHOT(reloads[false])},
 	{"tcptuned_config_last_reload_successful", NO_LABEL, SNAPSHOT(config_in_force),
-	 "Whether the last reload, if any, was accepted and applied. A changed key that is read at "
-	 "the start waits for the next one."},
+	 "Whether the configuration files are in force: the last reload, if any, was accepted, and "
+	 "all of it is applied. A changed key that is read at the start waits for the next one."},
 	{"tcptuned_taken_over", NO_LABEL, SNAPSHOT(taken_over),
 	 "Whether the programs were pinned by an earlier daemon."},
 	{"tcptuned_whole_host", NO_LABEL, SNAPSHOT(whole_host),
@@ -266,7 +266,7 @@ static void print_limited_time(struct prom *prom, const struct tcptuned_snapshot
 		const struct tcptuned_limited *l = &snap->limited[observed];
 		const struct {
 			const char *limit;
-			__u64 ns;
+			__u64 us;
 		} rows[] = {{"receiver_window", l->receiver_window},
 			    {"send_buffer", l->send_buffer},
 			    {"neither", l->neither}};
@@ -276,7 +276,7 @@ static void print_limited_time(struct prom *prom, const struct tcptuned_snapshot
 				prom, "tcptuned_limited_seconds_total",
 				"Time in which connections had something to send, or in flight, by "
 				"what limited them, and by whether tcptuned tuned or observed them.",
-				rows[i].ns, NANOSECONDS, "limit", rows[i].limit, "tuned",
+				rows[i].us, MICROSECONDS, "limit", rows[i].limit, "tuned",
 				observed ? "no" : "yes", NULL);
 	}
 }
@@ -546,11 +546,11 @@ static const struct row traffic_rows[] = {
 	{"tcptuned_connections_received_bytes_total", NO_LABEL, CARRIED(RECEIVED),
 	 "Bytes that connections, open ones and others, have received."},
 	{"tcptuned_connections_acked_bytes_total", NO_LABEL, CARRIED(ACKED),
-	 "Bytes that they have sent, and that were acknowledged."},
+	 "Bytes that connections, open ones and others, have sent, and that were acknowledged."},
 	{"tcptuned_connections_sent_segments_total", NO_LABEL, CARRIED(SEGMENTS),
-	 "Segments that they have sent."},
+	 "Segments that connections, open ones and others, have sent."},
 	{"tcptuned_connections_retransmitted_segments_total", NO_LABEL, CARRIED(RETRANSMITS),
-	 "Segments that they have sent again."},
+	 "Segments that connections, open ones and others, have sent again."},
 };
 
 /* A value of a policy: of connections that are tuned (@others is 0), or of the others. */
@@ -573,11 +573,12 @@ static const struct row trial_rows[] = {
 	{"tcptuned_trial_connections_total", NO_LABEL, FIELD_OF(tcptuned_outcome, connections),
 	 "Connections that ended, of policies that hold some back."},
 	{"tcptuned_trial_bytes_total", NO_LABEL, FIELD_OF(tcptuned_outcome, bytes),
-	 "Bytes that these carried."},
+	 "Bytes of connections that ended, of policies that hold some back."},
 	{"tcptuned_trial_sent_segments_total", NO_LABEL, FIELD_OF(tcptuned_outcome, segments),
-	 "Segments that they sent."},
+	 "Segments sent by connections that ended, of policies that hold some back."},
 	{"tcptuned_trial_retransmitted_segments_total", NO_LABEL,
-	 FIELD_OF(tcptuned_outcome, retransmits), "Segments that they sent again."},
+	 FIELD_OF(tcptuned_outcome, retransmits),
+	 "Segments sent again by connections that ended, of policies that hold some back."},
 };
 
 static void print_trials(struct prom *prom, const struct tcptuned_snapshot *snap)

@@ -37,7 +37,7 @@ struct tcptuned_process_stats {
 	__u64 cpu_ns; /* user and system */
 };
 
-/* Time with something to send, by what limited it, nanoseconds. */
+/* Time with something to send, by what limited it, microseconds. */
 struct tcptuned_limited {
 	__u64 receiver_window, send_buffer, neither;
 };

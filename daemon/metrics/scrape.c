@@ -120,7 +120,7 @@ void tcptuned_scrape_read_process(struct tcptuned_process_stats *ret)
 /* A connection that ends between two reads may be in both sums, or in none: no sum decreases. */
 static void raise_to(__u64 *sum, __u64 jiffies)
 {
-	*sum = MAX(*sum, jiffies * tcptuned_jiffy_ns());
+	*sum = MAX(*sum, jiffies * (tcptuned_jiffy_ns() / 1000));
 }
 
 static void read_limited(struct tcptuned_scrape *scrape)
