@@ -77,7 +77,7 @@ static void set_streams(json_t *object, const struct tcptuned_streams_row *rows,
 			__s64 *seen_s)
 {
 	struct tcptuned_streams_result result = {.size = sizeof(result)};
-	__s64 last_s = 0;
+	__s64 last_s = INT64_MIN; /* negative: before the boot */
 
 	for (size_t i = 0; i < len; i++)
 		last_s = MAX(last_s, rows[i].level.updated_s);
@@ -95,7 +95,7 @@ static int add_streams(json_t *object, const struct tcptuned_source *source,
 {
 	_cleanup_free_ struct tcptuned_streams_row *rows = NULL;
 	struct tcptuned_path_key host;
-	__s64 seen_s[2] = {0}; /* of connections that send, and that receive */
+	__s64 seen_s[2] = {INT64_MIN, INT64_MIN}; /* of connections that send, and that receive */
 	size_t len, together;
 	int error = tcptuned_streams_memory_read(bpf_map__fd(source->kernel->bpf->maps.streams),
 						 &rows, &len, err);
