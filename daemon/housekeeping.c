@@ -103,14 +103,18 @@ static void scan_groups(struct tcptuned_daemon *d)
 {
 	struct tcptuned_filter filter = {.active_since = d->scan_jiffies};
 	struct tcptuned_flows flows = {0};
+	int error;
 
 	if (d->scan_jiffies) {
 		flows.choice.wanted = add_to_groups;
 		flows.choice.ctx = d;
 	}
 	tcptuned_passive_begin(d->groups, tcptuned_monotonic_ns());
-	if (tcptuned_scan(&flows, &d->kernel, &filter, NULL))
-		return; /* another process scans */
+	error = tcptuned_scan(&flows, &d->kernel, &filter, NULL);
+	if (error == -EAGAIN || error == -EACCES) /* another process scans */
+		tcptuned_passive_cancel(d->groups);
+	if (error)
+		return;
 	tcptuned_passive_end(d->groups, add_window, d);
 	d->scan_jiffies = flows.jiffies;
 }
@@ -137,7 +141,7 @@ static bool have_cgroups_changed(struct tcptuned_daemon *d)
 
 		if (!cgroup[0] || d->policies[i].cgroup == tcptuned_cgroup_id(cgroup))
 			continue;
-		log_info("policy %s: control group %s is another one now",
+		log_info("policy %s: control group %s has come, gone, or is a new one",
 			 d->policies[i].record.name, cgroup);
 		return true;
 	}

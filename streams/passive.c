@@ -81,6 +81,11 @@ void tcptuned_passive_begin(struct tcptuned_passive *groups, __u64 now_ns)
 	groups->stats.groups = 0;
 }
 
+void tcptuned_passive_cancel(struct tcptuned_passive *groups)
+{
+	groups->scan--;
+}
+
 /* FNV-1a. */
 static __u64 hash(__u64 from, const void *data, size_t len)
 {

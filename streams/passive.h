@@ -31,6 +31,9 @@ void tcptuned_passive_free(struct tcptuned_passive *groups);
 /* Begin a scan at @now_ns, CLOCK_MONOTONIC. */
 void tcptuned_passive_begin(struct tcptuned_passive *groups, __u64 now_ns);
 
+/* A scan that has begun, and to which nothing was added, does not take place. */
+void tcptuned_passive_cancel(struct tcptuned_passive *groups);
+
 /* Add a connection that has carried data since the scan before. */
 void tcptuned_passive_add(struct tcptuned_passive *groups,
 			  const struct tcptuned_flow_record *record);

@@ -141,6 +141,19 @@ TEST(a_window_is_what_they_carried_together)
 	assert_int_equal(stats()->groups, 1);
 }
 
+TEST(a_scan_that_does_not_take_place_makes_the_window_longer)
+{
+	struct tcptuned_flow_record one = sender(1, 1);
+
+	scan_some(&one, 1, 1);
+	begin_scan();
+	tcptuned_passive_cancel(groups);
+	pass(2);
+	scan_some(&one, 1, 1);
+	assert_int_equal(windows_len, 1);
+	assert_near(windows[0].level.rate, 10 * MBIT, 100);
+}
+
 TEST(what_is_a_group)
 {
 	struct tcptuned_flow_record all[] = {sender(1, 1), sender(2, 2), sender(1, 3), sender(1, 4),
