@@ -13,6 +13,7 @@
 #include "format.h"
 #include "lib/tuner.h"
 #include "util/array.h"
+#include "util/stdio.h"
 #include "util/text.h"
 #include "util/version.h"
 
@@ -382,8 +383,7 @@ int ctl_main(int argc, char **argv)
 	struct tcptuned_error err = {.status = TCPTUNED_EXIT_INTERNAL};
 	int error = run(argc, argv, &err);
 
-	if (!error && fflush(stdout))
-		error = FAIL(&err, errno, INTERNAL, "standard output: %s", strerror(errno));
+	error = error ?: tcptuned_stdio_flush(&err);
 	if (!error)
 		return TCPTUNED_EXIT_OK;
 	fflush(stdout);

@@ -25,6 +25,7 @@
 #include "rpc/control.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "util/stdio.h"
 #include "util/version.h"
 
 /* Returns the exit status, after logging what @error, if not 0, has put into @err. */
@@ -161,20 +162,22 @@ int main(int argc, char **argv)
 	struct tcptuned_error err = {0};
 	struct tcptuned_options options;
 	struct tcptuned_config config;
-	int status, error = tcptuned_options_parse(argc, argv, &options, &err);
+	int status, error;
 
+	tcptuned_stdio_occupy();
+	error = tcptuned_options_parse(argc, argv, &options, &err);
 	if (error)
 		return finish(error, &err);
 	switch (options.action) {
 	case TCPTUNED_SHOW_HELP:
 		tcptuned_options_print_help(stdout);
-		return TCPTUNED_EXIT_OK;
+		return finish(tcptuned_stdio_flush(&err), &err);
 	case TCPTUNED_SHOW_VERSION:
 		tcptuned_version_print("tcptuned");
-		return TCPTUNED_EXIT_OK;
+		return finish(tcptuned_stdio_flush(&err), &err);
 	case TCPTUNED_HELP_CONFIG:
 		tcptuned_config_print_example(stdout);
-		return TCPTUNED_EXIT_OK;
+		return finish(tcptuned_stdio_flush(&err), &err);
 	default:
 		break;
 	}
@@ -192,6 +195,7 @@ int main(int argc, char **argv)
 			tcptuned_config_print(&config, stdout);
 			print_absent(&config);
 			print_host_limits();
+			error = tcptuned_stdio_flush(&err);
 		}
 		return finish(error, &err);
 	}

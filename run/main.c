@@ -20,6 +20,7 @@
 #include "command.h"
 #include "notify.h"
 #include "options.h"
+#include "util/stdio.h"
 #include "watch.h"
 
 /* As of env(1), nice(1) and others. */
@@ -120,17 +121,6 @@ static void block_signals(sigset_t *ret, struct command_signals *before)
 	sigaction(SIGCHLD, &normal, &before->child);
 }
 
-/* The command finds closed what is closed now, and no file of this program in its place. */
-static void occupy_standard_files(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	close(fd);
-}
-
 int main(int argc, char **argv)
 {
 	struct run_options options;
@@ -142,7 +132,7 @@ int main(int argc, char **argv)
 	FILE *out = stderr;
 	pid_t watcher;
 
-	occupy_standard_files();
+	tcptuned_stdio_occupy(); /* the command finds closed what is closed now */
 	setvbuf(stderr, line, _IOLBF, sizeof(line)); /* the command writes there, too */
 	if (run_options_parse(argc, argv, &options, &err)) {
 		fprintf(stderr, "tcptune-run: %s\n", err.text);

@@ -5,7 +5,7 @@
 
 # Cgroup, lock and port are the test's own.
 tcptuned_here() { # [OPTION...]
-	timeout -k 5 20 "$TEST_BUILD/tcptuned" "${daemon_options[@]}" "$@"
+	timeout -k 5 120 "$TEST_BUILD/tcptuned" "${daemon_options[@]}" "$@"
 }
 
 # A command ends with STATUS and one line that matches PATTERN and has a remedy after a semicolon, and the
@@ -63,6 +63,17 @@ test_unprivileged() {
 	chmod 600 "$open/secret.conf"
 	refused 10 "secret.conf: Permission denied; run tcptuned as root" \
 		"${nobody[@]}" "$open/tcptuned" --config="$open/secret.conf"
+}
+
+# No descriptor of the daemon's takes the place of a standard one, which it redirects once it runs.
+test_background_without_standard_files() {
+	unset 'daemon_options[0]'
+	tcptuned_here <&- >&- 2>&-
+	refused 20 "another tcptuned runs .*;" tcptuned_here
+	kill "$(<"$TEST_DIR/run/lock")"
+	wait_until has_gone "$(<"$TEST_DIR/run/lock")"
+	! "$TEST_BUILD/tcptuned" --help-config 2>"$TEST_DIR/said" >/dev/full || fail "all was written"
+	expect_match "$(<"$TEST_DIR/said")" 'standard output: No space left' "--help-config"
 }
 
 # Root without all capabilities, as under the unit: the advice to run it as root would not help.
