@@ -53,7 +53,7 @@ def connect(address, count, size, *sources):
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
         clients = list(pool.map(send, range(int(count))))
     print("sent", len(clients), flush=True)
-    time.sleep(120)
+    signal.pause()
 
 
 def pairs(count, port=7200, size=1):

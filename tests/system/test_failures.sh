@@ -111,8 +111,8 @@ print("a process waits")
 time.sleep(240)' /run/netns/first /run/netns/last
 	wait_printed holder ready
 	for name in kept "${names[@]}"; do
-		application $name-server $name tcp4 listen 127.0.0.1 7001 accept until end
-		application $name-client $name tcp4 connect 127.0.0.1 7001 say connected until end
+		PRIORITY=$at_once application $name-server $name tcp4 listen 127.0.0.1 7001 accept until end
+		PRIORITY=$at_once application $name-client $name tcp4 connect 127.0.0.1 7001 say connected until end
 	done
 	for name in kept "${names[@]}"; do
 		wait_printed "$name-client" connected

@@ -100,8 +100,7 @@ test_killed_restarted_reloaded_stopped() {
 	expect_ids "$pinned" "the restart"
 	expect_eq "$(counter tcptuned_taken_over '')" 1 "taken_over"
 	expect_eq "$(managed here)" 4 "managed, one of them while no daemon ran"
-	expect_ge "$(counter tcptuned_rightsize_rounds_total '{direction="receive"}')" \
-		$((rounds + 100)) "rounds measured"
+	wait_output -ge $((rounds + 100)) counter tcptuned_rightsize_rounds_total '{direction="receive"}'
 	expect_eq "$(flow_to 7101 .send.requested_bytes)" 65536 "record of an old connection"
 
 	reload '[metrics]\nflows = 20\n[policy]\ncongestion_control = bitcp

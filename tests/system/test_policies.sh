@@ -331,7 +331,7 @@ test_cgroup_that_comes_later() {
 	free=$(seq 0 500 | grep -vxF -f <(comm -12 <(descriptors) <(sleep 0.5; descriptors)) | head -n 1)
 	prlimit --pid "$(pid_of tcptuned)" --nofile=$((free + 1)):
 	mkdir -p "$sub/deeper"
-	in_log 'policy late: control group .* is another one now'
+	in_log 'policy late: control group .* has come, gone'
 	in_log "$no_descriptor"
 	sleep 5.5 # the daemon tries again
 	expect_eq "$(times_logged "$no_descriptor")" 1 "errors without a request"
@@ -379,7 +379,7 @@ test_cgroup_that_cannot_be_read() {
 	expect_eq "$(metric tcptuned_policy_cgroups_missing)" 1 "control groups missing"
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7001)" bitcp "its connections"
 	chmod 755 "$sub"
-	in_log 'policy closed: control group .* is another one now'
+	in_log 'policy closed: control group .* has come, gone'
 	wait_output = 2 times_logged 'policies in force, installed'
 	expect_eq "$(CLIENT_PREFIX=in_sub meet 127.0.0.1 7002)" cubic "once it can be read"
 }
@@ -538,6 +538,7 @@ test_applied_under_traffic() {
 	# The lock of a buffer that was sized here is not the application's.
 	expect_eq "$(flow_to 7101 .send.request)" none "the sender's"
 	expect_eq "$(flow 7101 .receive.request)" none "the receiver's"
+	wait_output -ge 1100 ss_of a "dport = :7101" 'segs_in:([0-9]+)'
 	stream_stop one
 	expect_payload one
 	expect_no_retraction 1 1000

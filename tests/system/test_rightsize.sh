@@ -63,6 +63,7 @@ test_a_slow_reader_on_a_lossy_path_holds_one_window() {
 	sized_path --rate 50mbit --delay 20ms --queue 400KB --loss-ab 2e-2
 	watch
 	stream slow 7101 --congestion bbr --duration 280 --read-fast 9MB --read-rate 200000
+	wait_until arrived 7101 9000000
 	for ((i = 0; i < 24 || most < 30000; i++)); do
 		sleep 0.15
 		held=$(unread_memory)

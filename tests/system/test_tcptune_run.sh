@@ -163,7 +163,7 @@ receive_buffer() {
 # A path of 20 Mbit/s and half a second needs a window of 1.25 MB. After 16 KB the kernel's autotuning allows for some 100 KB,
 # and the library, which acts after 64 KB, for what is known.
 test_tcptune_run_remembers_a_path() {
-	local state=$own/.local/state/tcptuned
+	local state=$own/.local/state/tcptuned run=($at_once "${run[@]}") # it has 3 s for its memory
 	path --rate 20mbit --delay 250ms --queue 1MB
 	bytes=$((16 << 20))
 	serve_zeroes 8001 $bytes
@@ -180,7 +180,7 @@ test_tcptune_run_remembers_a_path() {
 }
 
 test_tcptune_run_sets_a_damaged_memory_aside() {
-	local memory=$own/state/tcptuned/paths.db
+	local memory=$own/state/tcptuned/paths.db run=($at_once "${run[@]}")
 	prepare
 	"${nobody[@]}" mkdir -p $own/state/tcptuned
 	printf 'foreign %.0s' {1..125} >$memory

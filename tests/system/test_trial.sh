@@ -39,7 +39,7 @@ test_trial_leaves_what_is_held_back_to_the_kernel() {
 # With its window of 64 KiB, what is left of 1 MB after 128 KiB takes 14 round trips, with the kernel's three.
 test_trial_that_does_harm_ends() {
 	local i
-	trial_path "receive_window_max = 64K\n" --rate 1gbit --delay 100ms
+	LINK_SECONDS=1200 trial_path "receive_window_max = 64K\n" --rate 1gbit --delay 100ms
 	stream open 7301 --count 40 --bytes 300KB --streams 20 --interval 1000000 \
 		--stall 1200 --timeout 1200
 	wait_output = 20 ctl_json '[.flows[] | select(.bytes_received >= 300000)] | length' flows --local-port 7301
@@ -66,7 +66,7 @@ test_trial_that_does_harm_ends() {
 	in_log "reloaded"
 	expect_eq "$(ctl_json '.policies[] | select(.policy == "trial") | [.mode, .harmful]' policy list)" \
 		'["observe",true]' "after a reload"
-	stop tcptuned KILL 2>/dev/null || :
+	tcptuned_kill
 	configure "[policy trial]\nlocal_port = 7301\n" # no holdback
 	tcptuned_start --config="$TEST_DIR/my.conf" --set=policy.congestion_control=keep
 	in_log "policy trial still tunes nothing: its trial has shown harm"

@@ -43,6 +43,18 @@ test_worker_is_replaced() {
 	expect_payload one
 }
 
+# One that the kernel runs no more, but has not stopped by a signal.
+test_worker_that_hangs_is_replaced() {
+	local pid
+	tcptuned_start
+	pid=$(worker)
+	mkdir "$TEST_CGROUP/frozen"
+	echo "$pid" >"$TEST_CGROUP/frozen/cgroup.procs"
+	echo 1 >"$TEST_CGROUP/frozen/cgroup.freeze"
+	wait_until is_another "$pid"
+	expect_eq "$(times_logged 'serves metrics and tcptunectl has ended .signal 9.')" 1 "times that it was logged"
+}
+
 # Asks for events as soon as there is a file "go".
 ask_late() {
 	{ wait_until [ -e "$TEST_DIR/go" ]; echo '{"command":"events"}'; } | control_client
@@ -67,9 +79,9 @@ test_worker_is_renewed() {
 	background late ask_late
 	wait_output = $((descriptors + 1)) descriptors_of "$pid"
 	reload "[policy]\nlong_path_segments = 5000\n" "long_path_segments: 4096 -> 5000"
-	wait_until is_another "$pid"
-	touch "$TEST_DIR/go"
+	touch "$TEST_DIR/go" # a client has five seconds for its request
 	wait_printed late '"error":"the configuration has just changed; listen again"'
+	wait_until is_another "$pid"
 	wait_output = 1 pgrep -c -P "$(pid_of tcptuned)" -x tcptuned-worker
 	background after "${tcptunectl[@]}" events --json
 	wait_printed after listening

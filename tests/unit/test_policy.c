@@ -486,7 +486,7 @@ TEST(words)
 
 TEST(ten_thousand_prefixes)
 {
-	__u64 begun_ms;
+	__u64 begun_ns;
 
 	for (int p = 0; p < 10; p++)
 		more("x");
@@ -499,9 +499,9 @@ TEST(ten_thousand_prefixes)
 			snprintf(text, sizeof(text), "2001:db8:%x::/48", i);
 		add(&set.named[i % 10].from_file, text);
 	}
-	begun_ms = tcptuned_monotonic_ms();
+	begun_ns = tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	compile(0);
-	assert_in_range(tcptuned_monotonic_ms() - begun_ms, 0, 1000);
+	assert_in_range(tcptuned_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun_ns, 0, 1000000000);
 	assert_int_equal(rules.entries_len, 10001);
 	assert_int_equal(rules.rules_len, 10002);
 }
