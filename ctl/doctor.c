@@ -38,7 +38,8 @@ static const struct finding host_findings[] = {
 	 "Linux {release} has no BTF; boot one with CONFIG_DEBUG_INFO_BTF"},
 	{"kernel", OK, "", "Linux {release}, with BTF"},
 	{"control groups", FAILED, "!cgroup2",
-	 "no cgroup2 is mounted; mount -t cgroup2 none /sys/fs/cgroup"},
+	 "no cgroup2 is mounted; mkdir -p /sys/fs/cgroup/unified && "
+	 "mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified"},
 	{"control groups", WARN, "!cgroup_root",
 	 "{cgroup2} is not the root of the host's tree: a daemon that runs here tunes this container "
 	 "alone; give it the host's cgroup namespace"},
@@ -56,7 +57,7 @@ static const struct finding host_findings[] = {
 static const struct finding daemon_findings[] = {
 	{"configuration", FAILED, "configuration.rejected",
 	 "the last reload was rejected: {configuration.rejected}"},
-	{"configuration", WARN, "configuration.unapplied",
+	{"configuration", FAILED, "configuration.unapplied",
 	 "not all of it is in force, which is tried again: {configuration.unapplied}"},
 	{"configuration", WARN, "mode=off",
 	 "mode = off: connections without a policy of their own are left to the kernel"},

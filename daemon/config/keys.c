@@ -232,7 +232,7 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    .highest = UINT16_MAX),
 	KEY("metrics", "flows", KEY_INTEGER, GLOBAL(metrics_flows), "0", LIVE,
 	    "The number of connections that are shown one by one, those that carried most first. "
-	    "Each makes about twenty time series, which end with it: for one host, not for a fleet. They are "
+	    "Each adds about twenty time series: for one host, not for a fleet. They are "
 	    "connections of this host's own network namespace, which every user can list in "
 	    "/proc/net/tcp. tcptunectl shows those of all namespaces.",
 	    .lowest = 0, .highest = 1000, .unit = "connections"),
