@@ -45,14 +45,14 @@ static __always_inline bool is_after_trial(struct sock *sk)
 }
 
 /*
- * BBR leaves a window of twice what the path carries, during its own start no threshold, and
- * pacing, for it has no release().
+ * BBR leaves a window of twice what the path carries, the threshold of when its own start ended or
+ * none, and pacing, for it has no release().
  */
 static __always_inline void follow_bbr(struct tcp_sock *tp, __u32 pacing_status)
 {
 	__u32 half = tp->snd_cwnd / 2;
 
-	if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && half >= CONGESTION_INITIAL_WINDOW)
+	if (tp->snd_ssthresh > half && half >= CONGESTION_INITIAL_WINDOW)
 		tp->snd_ssthresh = half;
 	if (tp->snd_cwnd > tp->snd_ssthresh)
 		tp->snd_cwnd = tp->snd_ssthresh;
@@ -167,7 +167,7 @@ __u32 BPF_PROG(resume_undo_cwnd, struct sock *sk)
 SEC("struct_ops/resume_release")
 void BPF_PROG(resume_release, struct sock *sk)
 {
-	abandon_jump((struct tcp_sock *)sk);
+	abandon_window((struct tcp_sock *)sk);
 	stop_pacing(sk);
 }
 

@@ -206,25 +206,36 @@ static __always_inline void restore_slow_start(struct tcp_sock *tp)
 	r->finite = 0;
 }
 
-/* A jump is given up without a loss. */
-static __always_inline void abandon_jump(struct tcp_sock *tp)
+/* Another congestion control gets of a window that is not acknowledged what is in flight. */
+static __always_inline void abandon_window(struct tcp_sock *tp)
 {
-	if (resume_of(tp)->state == RESUME_UNVALIDATED)
-		restore_slow_start(tp);
+	struct resume *r = resume_of(tp);
+	__u32 left = tp->packets_out > r->restart ? tp->packets_out : r->restart;
+
+	if (r->state != RESUME_UNVALIDATED)
+		return;
+	restore_slow_start(tp);
+	if (tp->snd_cwnd > left)
+		tp->snd_cwnd = left;
 }
 
 static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u8 state = resume_of(tp)->state;
+	__u8 state;
 
-	if (event == CA_EVENT_CWND_RESTART)
-		abandon_jump(tp);
-	/* There may be several before a segment leaves, and only the first one finds the window. */
-	if (event == CA_EVENT_CWND_RESTART && state != RESUME_READY && state != RESUME_KNOWN)
+	resume_expire(resume_of(tp), tp->tcp_mstamp);
+	state = resume_of(tp)->state;
+	if (event == CA_EVENT_CWND_RESTART && state == RESUME_UNVALIDATED) {
+		restore_slow_start(tp);
+		resume_again(resume_of(tp));
+	} else if (event == CA_EVENT_CWND_RESTART && state != RESUME_READY &&
+		   state != RESUME_KNOWN) {
+		/* There may be several before a segment leaves: the first one finds the window. */
 		after_pause(tp, tp->snd_cwnd);
-	else if (event == CA_EVENT_TX_START && state == RESUME_READY)
+	} else if (event == CA_EVENT_TX_START && state == RESUME_READY) {
 		begin_after_pause(sk);
+	}
 }
 
 /* ---- the window on a known path -------------------------------------------------------- */
@@ -251,17 +262,15 @@ static __always_inline void jump(struct sock *sk, struct congestion_ack *ack)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct resume *r = resume_of(tp);
 
-	if (tp->write_seq == tp->snd_nxt) /* nothing waits */
-		return;
-	if (!resume_may_jump(r, ack, tp->delivered, tp->rack.rtt_us, sk_min_rtt_us(tp),
-			     tp->tcp_mstamp))
+	if (!resume_may_jump(r, ack, tp->write_seq == tp->snd_nxt ? 0 : tp->delivered,
+			     tp->rack.rtt_us, sk_min_rtt_us(tp), tp->tcp_mstamp))
 		return;
 	if (!pace(sk, 1) && sk->sk_pacing_status == SK_PACING_NONE) {
 		r->state = RESUME_NORMAL;
 		r->jumps = 0;
 		return;
 	}
-	ack->cwnd = resume_begin(r, ack->cwnd + ack->acked, ack->nxt, tp->delivered);
+	ack->cwnd = resume_begin(r, ack->cwnd, ack->nxt, tp->delivered);
 	if (ack->cwnd > tp->snd_cwnd_clamp)
 		ack->cwnd = tp->snd_cwnd_clamp;
 	r->finite = ack->ssthresh >= TCP_INFINITE_SSTHRESH;
@@ -292,7 +301,7 @@ static __always_inline bool validate(struct sock *sk, struct congestion_ack *ack
 	bool waited = r->state == RESUME_UNVALIDATED;
 
 	jump(sk, ack);
-	ack->cwnd = resume_on_ack(r, ack, tp->delivered, tp->packets_out - tp->sacked_out);
+	ack->cwnd = resume_on_ack(r, ack, tp->packets_out - tp->sacked_out);
 	pace_on_ack(sk);
 	if (r->state == RESUME_UNVALIDATED)
 		return false;
@@ -336,7 +345,7 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 	SEC("struct_ops/ca_release")                           \
 	void BPF_PROG(ca_release, struct sock *sk)             \
 	{                                                      \
-		abandon_jump((struct tcp_sock *)sk);           \
+		abandon_window((struct tcp_sock *)sk);         \
 		stop_pacing(sk);                               \
 	}
 

@@ -450,8 +450,9 @@ TEST(cubic_is_replaced_after_bbr)
 		__u32 flags, cwnd, ssthresh, window;
 	} rows[] = {
 		{TCPTUNED_F_CC_RESTORED, 200, 0, 100},
-		{TCPTUNED_F_CC_RESTORED, 200, 110, 110},
-		{TCPTUNED_F_CC_RESTORED, 200, 300, 200},
+		{TCPTUNED_F_CC_RESTORED, 200, 110, 100},
+		{TCPTUNED_F_CC_RESTORED, 200, 90, 90},
+		{TCPTUNED_F_CC_RESTORED, 200, 300, 100},
 		{TCPTUNED_F_CC_RESTORED, 20, 0, 10},
 		{TCPTUNED_F_CC_RESTORED, 19, 0, 19},
 		{0, 200, 0, 200},
@@ -472,9 +473,9 @@ TEST(cubic_is_replaced_after_bbr)
 		resume_init(sk);
 		record = NULL;
 		assert_int_equal(tp.snd_cwnd, r->window);
-		assert_int_equal(tp.snd_ssthresh, r->window < r->cwnd && !r->ssthresh ? r->window
-						  : r->ssthresh			      ? r->ssthresh
-								: TCP_INFINITE_SSTHRESH);
+		assert_int_equal(tp.snd_ssthresh, r->window < r->cwnd ? r->window
+						  : r->ssthresh	      ? r->ssthresh
+								      : TCP_INFINITE_SSTHRESH);
 		/* as soon as nothing waits for its time */
 		tp.snd_ssthresh = 1;
 		tp.tcp_wstamp_ns = 1;
@@ -508,6 +509,7 @@ static struct tcp_sock new_connection(const struct calls *calls)
 	calls->init((struct sock *)&tp);
 	record = NULL;
 	assert_int_equal(flow.jump_seed, 0);
+	tp.delivered = 1; /* the SYN */
 	send_packets(&tp, 10);
 	return tp;
 }
@@ -534,11 +536,26 @@ TEST(a_connection_jumps_on_a_known_path)
 		acknowledge(calls, &tp, 16); /* sent before the jump */
 		assert_int_equal(tp.snd_cwnd, 196);
 		acknowledge(calls, &tp, 4);
-		assert_int_equal(tp.snd_cwnd, 150 + 4);
+		assert_int_equal(tp.snd_cwnd, 134 + 4);
 		assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
 		acknowledge(calls, &tp, 130);
-		assert_int_equal(tp.snd_cwnd, 150 + 134);
+		assert_int_equal(tp.snd_cwnd, 134 + 134);
 		assert_int_equal(sk->sk_pacing_status, SK_PACING_NEEDED);
+	}
+}
+
+/* The next congestion control does not send what is left of a jump as one burst. */
+TEST(a_jump_is_not_passed_on)
+{
+	for_each_row (calls, both) {
+		struct tcp_sock tp = new_connection(calls);
+
+		acknowledge(calls, &tp, 10);
+		assert_int_equal(tp.snd_cwnd, 196);
+		send_packets(&tp, 25);
+		calls->release((struct sock *)&tp);
+		assert_int_equal(tp.snd_cwnd, 25);
+		assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
 	}
 }
 
@@ -663,5 +680,11 @@ TEST(a_pause_on_a_known_path)
 		assert_int_equal(tp.snd_cwnd, 196);
 		calls->event((struct sock *)&tp, CA_EVENT_CWND_RESTART);
 		assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
+		/* One RTO: what the kernel leaves is paced. */
+		tp.snd_cwnd = 98;
+		((struct sock *)&tp)->sk_pacing_rate = 0;
+		calls->event((struct sock *)&tp, CA_EVENT_TX_START);
+		assert_int_equal(tp.snd_cwnd, 98);
+		assert_in_range(((struct sock *)&tp)->sk_pacing_rate, 1, 1 << 30);
 	}
 }

@@ -6,7 +6,7 @@
  * more round trip it is known whether the path still does. Until then what is sent is unvalidated;
  * it is paced, so that no queue gets it as one burst.
  *
- * RFC 9959 says how that ends: with the first ACK the window is what was in flight by then, and
+ * RFC 9959 says how that ends: with the first ACK the window is what was sent with it by then, and
  * from there the congestion control goes on. At a loss or a CE mark before all of that is
  * acknowledged, it is what was acknowledged so far, of which the congestion control keeps its
  * share. A new connection whose path is known (path.h) goes the same way, once its initial window
@@ -67,6 +67,14 @@ congestion_fn int resume_after_pause(struct resume *r, __u32 pause_s, __u32 cwnd
 	return r->state;
 }
 
+/* A pause ends before a window was used: the next segment goes on with what the kernel left. */
+congestion_fn void resume_again(struct resume *r)
+{
+	r->state = RESUME_READY;
+	r->packets = 0;
+	r->finite = r->jumps = r->slower = 0;
+}
+
 /* A new connection on a path that is known to carry twice @window in a round trip. */
 congestion_fn void resume_known(struct resume *r, __u32 window, __u64 now_us)
 {
@@ -76,25 +84,35 @@ congestion_fn void resume_known(struct resume *r, __u32 window, __u64 now_us)
 	r->end = (__u32)(now_us >> RESUME_KNOWN_SHIFT);
 }
 
+/* What is known of a path holds no longer. */
+congestion_fn void resume_expire(struct resume *r, __u64 now_us)
+{
+	if (r->state != RESUME_KNOWN ||
+	    (__u32)(now_us >> RESUME_KNOWN_SHIFT) - r->end <= RESUME_KNOWN_MAX)
+		return;
+	r->state = RESUME_NORMAL;
+	r->jumps = 0;
+}
+
 /*
- * Whether an ACK allows to jump: the initial window is delivered, slow start goes on, and the
- * window is used. The first one left as one train of packets, so that the last one of them
- * (@rtt_us) is later than the first one could be (@min_rtt_us) by as long as the path needs for
- * them: a path that has become slower is noticed, and the jump is what it carries in an RTT.
- * Without SACK the kernel does not measure @rtt_us (0), and there is no jump.
+ * Whether an ACK allows to jump: with a SYN the initial window is @delivered (0: nothing waits to
+ * be sent), slow start goes on, and the window is used. The first one left as one train of packets,
+ * so that the last one of them (@rtt_us) is later than the first one could be (@min_rtt_us) by as
+ * long as the path needs for them: a path that has become slower is noticed, and the jump is what
+ * it carries in an RTT. Without SACK the kernel does not measure @rtt_us (0), and there is no jump.
  */
 congestion_fn int resume_may_jump(struct resume *r, const struct congestion_ack *a, __u32 delivered,
 				  __u32 rtt_us, __u32 min_rtt_us, __u64 now_us)
 {
 	__u32 spread_us = rtt_us > min_rtt_us ? rtt_us - min_rtt_us : 0;
 
-	if (r->state != RESUME_KNOWN || delivered < CONGESTION_INITIAL_WINDOW || !a->limited)
+	resume_expire(r, now_us);
+	if (r->state != RESUME_KNOWN || delivered <= CONGESTION_INITIAL_WINDOW || !a->limited)
 		return 0;
 	r->slower = (__u64)r->packets * spread_us > (__u64)CONGESTION_INITIAL_WINDOW * min_rtt_us;
 	if (r->slower)
 		r->packets = CONGESTION_INITIAL_WINDOW * min_rtt_us / spread_us;
-	if (!rtt_us || (__u32)(now_us >> RESUME_KNOWN_SHIFT) - r->end > RESUME_KNOWN_MAX ||
-	    r->packets <= a->cwnd || a->cwnd >= a->ssthresh) {
+	if (!rtt_us || r->packets <= a->cwnd || a->cwnd >= a->ssthresh) {
 		r->state = RESUME_NORMAL;
 		r->jumps = 0;
 	}
@@ -123,13 +141,12 @@ congestion_fn __u32 resume_begin(struct resume *r, __u32 restart, __u32 nxt, __u
 }
 
 /*
- * An ACK outside of a recovery: @delivered packets are by now, and @flight are not. Returns the
- * window from which the congestion control goes on, not less than the kernel's.
+ * An ACK outside of a recovery, after which @flight packets are in flight. Returns the window from
+ * which the congestion control goes on, not less than the kernel's.
  */
-congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack *a, __u32 delivered,
-				  __u32 flight)
+congestion_fn __u32 resume_on_ack(struct resume *r, const struct congestion_ack *a, __u32 flight)
 {
-	__u32 cwnd = a->cwnd, sent = delivered - r->packets + flight;
+	__u32 cwnd = a->cwnd, sent = a->acked + flight;
 
 	if (r->state < RESUME_UNVALIDATED) {
 		if (r->state == RESUME_READY)
