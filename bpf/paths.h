@@ -149,7 +149,7 @@ static __always_inline struct tcptuned_path *look_up_path(struct tcp_sock *tp, _
 }
 
 /* Below this one, a jump is hardly larger than what slow start has after two round trips. */
-#define PATH_JUMP_MIN (RESUME_WINDOW_MIN * 1448u)
+#define PATH_JUMP_MIN ((RESUME_WINDOW_MIN * 1448u / TCPTUNED_JUMP_UNIT + 1) * TCPTUNED_JUMP_UNIT)
 
 /*
  * True if a new connection needs its record before it has carried anything: its path is slow, so
@@ -237,8 +237,8 @@ static __always_inline bool lost_jump(const struct tcptuned_flow *flow, struct t
 {
 	const struct resume *r = resume_of(tp);
 
-	return (flow->flags & TCPTUNED_F_JUMPS) &&
-	       (tp->total_retrans || (r->jumps && r->state == RESUME_NORMAL));
+	return (flow->flags & TCPTUNED_F_JUMPS) && r->jumps &&
+	       (tp->total_retrans || r->state == RESUME_NORMAL);
 }
 
 /* Looks what has come of a jump. */
@@ -250,7 +250,7 @@ static __always_inline void settle_jump(struct tcptuned_flow *flow, struct tcp_s
 	if (!tp->total_retrans && resume_of(tp)->state != RESUME_NORMAL)
 		return;
 	path = lost_jump(flow, tp) ? look_up_path(tp, &host) : NULL;
-	if (path)
+	if (path && path->host == host)
 		path->host = 0;
 	flow->flags &= ~TCPTUNED_F_JUMPS;
 }
@@ -304,7 +304,7 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	known = bpf_map_lookup_elem(&paths, &key);
 	if (known)
 		path = *known;
-	if (lost_jump(flow, tp))
+	if (lost_jump(flow, tp) && path.host == host)
 		path.host = 0;
 	now_s = path_now_s();
 	if (!merge_path(&path, &sample, now_s, settings->expire_s))

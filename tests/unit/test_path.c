@@ -144,6 +144,9 @@ TEST(the_maximum_is_bounded_and_forgotten_when_outgrown)
 	path_merge(&path, &s, 1001, DAY);
 	assert_int_equal(path.max_window, 2000000); /* half of the way down */
 	assert_int_equal(path.max_window_s, 1001);
+	s.snd_per_rtt = 0; /* not measured */
+	path_merge(&path, &s, 1002, DAY);
+	assert_int_equal(path.max_window, 2000000);
 	s.max_window = 0;
 	s.cwnd = 1999999;
 	path_merge(&path, &s, 1002, DAY);

@@ -208,6 +208,8 @@ static inline void path_merge_max(struct tcptuned_path *path, const struct path_
 			path->max_window = 0;
 		return;
 	}
+	if (!s->snd_per_rtt)
+		return;
 	max = s->snd_per_rtt < RIGHTSIZE_WINDOW_MAX / 2 ? 2 * s->snd_per_rtt : RIGHTSIZE_WINDOW_MAX;
 	if (met > max)
 		met = max;
