@@ -117,29 +117,53 @@ static __always_inline struct tcptuned_listener_key listener_key(const struct so
 	};
 }
 
+static __always_inline void read_local_address(const struct sock_common *skc, __be32 ret[4])
+{
+	if (BPF_CORE_READ(skc, skc_family) != AF_INET6)
+		bpf_core_read(&ret[3], 4, &skc->skc_rcv_saddr);
+	else
+		bpf_core_read(ret, 16, &skc->skc_v6_rcv_saddr);
+	if (!ret[0] && !ret[1] && ret[2] == bpf_htonl(0xffff))
+		ret[2] = 0;
+}
+
+/* True if both may accept connections to one address. */
+static __always_inline bool overlap(const __be32 a[4], const __be32 b[4])
+{
+	return !(a[0] | a[1] | a[2] | a[3]) || !(b[0] | b[1] | b[2] | b[3]) ||
+	       !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]));
+}
+
 /* Keeps what a listener (NULL: one that has no record) has requested, for what it will accept. */
 static __always_inline void keep_listener(const struct tcptuned_flow *flow,
 					  const struct sock_common *skc)
 {
 	struct tcptuned_listener_key key = listener_key(skc);
+	const struct tcptuned_listener *before;
 	struct tcptuned_listener l = {};
 
+	read_local_address(skc, l.address);
 	if (flow && request_is_hidden(tcptuned_request(flow, true)))
 		l.req_rcvbuf = flow->req_rcvbuf;
 	if (flow && request_is_hidden(tcptuned_request(flow, false)))
 		l.req_sndbuf = flow->req_sndbuf;
+	before = bpf_map_lookup_elem(&listeners, &key);
 	if (l.req_rcvbuf || l.req_sndbuf)
 		bpf_map_update_elem(&listeners, &key, &l, BPF_ANY);
-	else
+	else if (before && overlap(before->address, l.address))
 		bpf_map_delete_elem(&listeners, &key);
 }
 
 /* What was withheld from the listener that accepted the connection; NULL: nothing. */
 static __always_inline const struct tcptuned_listener *listener_of(struct tcp_sock *tp)
 {
-	struct tcptuned_listener_key key = listener_key(&tp->inet_conn.icsk_inet.sk.__sk_common);
+	const struct sock_common *skc = &tp->inet_conn.icsk_inet.sk.__sk_common;
+	struct tcptuned_listener_key key = listener_key(skc);
+	const struct tcptuned_listener *l = bpf_map_lookup_elem(&listeners, &key);
+	__be32 local[4] = {};
 
-	return bpf_map_lookup_elem(&listeners, &key);
+	read_local_address(skc, local);
+	return l && overlap(l->address, local) ? l : NULL;
 }
 
 /* Records what the listener of an accepted connection has requested. */

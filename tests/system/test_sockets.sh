@@ -195,6 +195,34 @@ test_kernel_sizes_what_a_listener_accepts() {
 	expect_eq "$listed" '[65536,"listener"]' "what was requested of its listener"
 }
 
+# What one listener has requested is not what another one of its port accepts with, at the same time or later.
+test_listeners_of_one_port() {
+	local accepted='[.flows[] | select(.flags | contains(["passive"])) | [.local, .receive.request, .send.request]] | sort'
+	listens_at() { # NAME FAMILY ADDRESS PORT [STEP...]
+		application "$1" a "$2" "${@:5}" listen "$3" "$4" say listens accept until end
+		wait_printed "$1" listens
+	}
+	host a
+	start_with '[policy]\n' # bitcp, which is set at once, so that each has a record
+	listens_at plain tcp4 127.0.0.2 7001
+	listens_at asks tcp4 127.0.0.3 7001 set rcvbuf 40000 set sndbuf 50000
+	listens_at last tcp4 127.0.0.4 7001
+	listens_at any tcp4 0.0.0.0 7002 set sndbuf 60000
+	listens_at both tcp6 :: 7003 set sndbuf 60000
+	listens_at mapped tcp6 ::ffff:0.0.0.0 7004 set sndbuf 60000
+	in_group in_host a "${sockets[@]}" tcp4 set sndbuf 60000 listen 0.0.0.0 7006 get locks >/dev/null
+	listens_at next tcp4 127.0.0.8 7006
+	for to in 127.0.0.{2,3,4}\ 7001 127.0.0.5\ 7002 127.0.0.6\ 7003 127.0.0.7\ 7004 127.0.0.8\ 7006; do
+		application "to-${to/ /-}" a tcp4 connect $to until end
+	done
+	wait_output = 7 ctl_json "$accepted | length" flows
+	expect_eq "$(ctl_json "$accepted" flows)" "$(jq -c . <<-END)" "addresses, and what was requested of their listeners"
+		[["127.0.0.2:7001","none","none"],["127.0.0.3:7001","listener","listener"],["127.0.0.4:7001","none","none"],
+		["127.0.0.5:7002","none","listener"],["127.0.0.6:7003","none","listener"],["127.0.0.7:7004","none","listener"],
+		["127.0.0.8:7006","none","none"]]
+	END
+}
+
 # The BPF program sees only the first page of an option.
 test_options_of_any_length() {
 	local steps=(tcp4 set keepalive 1 /8192 get keepalive get keepalive /8192

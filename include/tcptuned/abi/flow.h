@@ -131,9 +131,9 @@ static inline void tcptuned_set_request(struct tcptuned_flow *flow, int receive,
 _Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record fits into a slab of 512 bytes");
 
 /*
- * What listeners have requested, by their port: an accepted socket does not lead to its listener,
- * and the kernel would copy the record of that for every connection, and refuse those that get no
- * memory.
+ * What listeners have requested, the last one of each port: an accepted socket does not lead to its
+ * listener, and the kernel would copy the record of that for every connection, and refuse those
+ * that get no memory.
  */
 struct tcptuned_listener_key {
 	__u64 netns_cookie;
@@ -142,6 +142,7 @@ struct tcptuned_listener_key {
 
 struct tcptuned_listener {
 	__u32 req_rcvbuf, req_sndbuf; /* overridden, bytes; 0: none */
+	__be32 address[4];	      /* IPv4 is the last; all zeroes: any */
 };
 
 /* What the iterator reports of a connection, in host byte order unless noted otherwise. */
