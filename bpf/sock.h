@@ -35,6 +35,7 @@
  */
 #define __bpf_global __attribute__((noinline)) __weak
 
+/* Not of a request (is_fullsock), of which some kernels return @ctx itself (CVE-2026-53078). */
 static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;

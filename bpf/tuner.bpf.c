@@ -90,17 +90,17 @@ static __always_inline void open_window(struct bpf_sock_ops *ctx, struct tcp_soc
 __bpf_global int set_initial_window(struct bpf_sock_ops *ctx)
 {
 	const struct tcptuned_policy *policy;
-	struct tcp_sock *tp = tcp_sock_of(ctx);
+	struct tcp_sock *tp = ctx->is_fullsock ? tcp_sock_of(ctx) : NULL;
 	__u32 window = path_window(ctx);
 
 	if (!window)
 		return 0;
-	policy = ctx->is_fullsock ? policy_of_connecting(ctx) : policy_by_addresses(ctx);
+	policy = tp ? policy_of_connecting(ctx) : policy_by_addresses(ctx);
 	if (!policy || policy->mode != TCPTUNED_TUNE)
 		return 0;
 	if (window == PATH_WINDOW_SLOW)
 		ctx->reply = MIN_WINDOW_SEGMENTS;
-	else if (ctx->is_fullsock && tp)
+	else if (tp)
 		open_window(ctx, tp, policy, window);
 	return 0;
 }
@@ -237,10 +237,13 @@ static __always_inline bool is_bitcp_to_begin(struct tcp_sock *tp)
 	return is_bitcp(now) && !BPF_CORE_READ_BITFIELD(tp, inet_conn.icsk_ca_initialized);
 }
 
-/* Creates the record, requests callbacks, and sets the congestion control. False: no policy. */
-static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp, bool passive)
+/*
+ * Creates the record, requests callbacks beside those that the socket @has, and sets the congestion
+ * control. False: no policy.
+ */
+static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp, bool passive,
+				   __u32 has)
 {
-	__u32 has = without_early(ctx->bpf_sock_ops_cb_flags);
 	struct tcptuned_flow *flow = flow_of(tp);
 	const struct tcptuned_policy *policy;
 	char name[TCPTUNED_CC_NAME_MAX];
@@ -288,8 +291,8 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 /*
  * Returns whether a connection that has just been established needs its record at once: its
  * application's request, or its listener's, was intercepted, a policy sets something from the
- * start, or its path is remembered as slow or long. Any other one gets two callbacks, and nothing
- * else.
+ * start, another program has requested callbacks, or its path is remembered as slow or long. Any
+ * other one gets two callbacks, and nothing else.
  */
 __bpf_global int on_established(struct bpf_sock_ops *ctx)
 {
@@ -304,7 +307,8 @@ __bpf_global int on_established(struct bpf_sock_ops *ctx)
 		leave_to_kernel(ctx, flow, tp);
 		return 0;
 	}
-	if (flow || (m->any_policy & TCPTUNED_AT_ESTABLISHED) || path_needs_record(tp))
+	if (flow || ctx->bpf_sock_ops_cb_flags || (m->any_policy & TCPTUNED_AT_ESTABLISHED) ||
+	    path_needs_record(tp))
 		return 1;
 	if ((m->any_policy & TCPTUNED_ANY_HOLDS_BACK) &&
 	    ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && listener_of(tp))
@@ -360,14 +364,16 @@ __bpf_global int manage_connection(struct bpf_sock_ops *ctx)
 	struct tcp_sock *tp = tcp_sock_of(ctx);
 	bool passive = ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 	bool established = passive || ctx->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB;
+	__u32 has = ctx->bpf_sock_ops_cb_flags;
 
 	if (!tp)
 		return 0;
-	if (!established)
+	if (!established) {
 		passive = is_accepted(tp);
-	if (!manage(ctx, tp, passive) && !established)
-		bpf_sock_ops_cb_flags_set(ctx, without_early(ctx->bpf_sock_ops_cb_flags) &
-						       ~BPF_SOCK_OPS_RTT_CB_FLAG);
+		has = without_early(has);
+	}
+	if (!manage(ctx, tp, passive, has) && !established)
+		bpf_sock_ops_cb_flags_set(ctx, has & ~BPF_SOCK_OPS_RTT_CB_FLAG);
 	return 0;
 }
 
@@ -484,7 +490,7 @@ int tcptuned_sockops(struct bpf_sock_ops *ctx)
 	switch (ctx->op) {
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB: /* for each segment */
 		/* A sender gets two of them for each segment: this one only computes the MSS. */
-		if (ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
+		if (ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS || !ctx->is_fullsock)
 			break;
 		/* fall through */
 	case BPF_SOCK_OPS_RTT_CB: /* for each ACK of new data */
