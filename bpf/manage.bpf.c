@@ -229,7 +229,8 @@ static __always_inline void release_clamp(struct tcptuned_flow *flow, struct tcp
 
 /*
  * Restores all but the congestion control, before which the namespace's default is restored. A
- * request so small that it limited what waits unsent does so again, since its data is live.
+ * request so small that it limited what waits unsent does so again, since its data is live, and so
+ * does one so large that the kernel would cut it to its maximum (tcp_sndbuf_expand()).
  */
 static __always_inline void release_buffers(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
@@ -241,7 +242,8 @@ static __always_inline void release_buffers(struct tcptuned_flow *flow, struct t
 		release_clamp(flow, tp);
 	flow->rcv_clamp = 0;
 	if ((request == REQUEST_WITHHELD || request == REQUEST_LISTENER) &&
-	    flow->req_sndbuf < RIGHTSIZE_UNSENT_MIN) {
+	    (flow->req_sndbuf < RIGHTSIZE_UNSENT_MIN ||
+	     (!(flow->flags & TCPTUNED_F_SND_SIZED) && flow->req_sndbuf > sk_max_sndbuf(tp) / 2))) {
 		honour_listener(tp, flow, false, 0);
 		pass_request_on(tp, flow, false, 0);
 	} else if (flow->flags & TCPTUNED_F_SND_SIZED) {
