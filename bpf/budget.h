@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The memory budget, for a connection that needs another buffer size. */
-#ifndef TCPTUNED_BPF_BUDGET_H
-#define TCPTUNED_BPF_BUDGET_H
+#pragma once
 
 #include "maps.h"
 #include "sock.h"
@@ -143,5 +142,3 @@ static __always_inline void join_budget(struct tcptuned_flow *flow, struct tcp_s
 	flow->rcv_share.prefix = prefix;
 	flow->snd_share.prefix = prefix;
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * @receive: SO_RCVBUF, or else SO_SNDBUF. @ctx: whatever bpf_setsockopt() takes.
  */
-#ifndef TCPTUNED_BPF_BUFFER_REQUESTS_H
-#define TCPTUNED_BPF_BUFFER_REQUESTS_H
+#pragma once
 
 #include "maps.h"
 #include "policy.h"
@@ -230,5 +229,3 @@ __bpf_global int resolve_requests(struct bpf_sock_ops *ctx, struct tcptuned_flow
 	resolve_request(ctx, flow, m, policy, false, 0);
 	return 0;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * remove them. They are checked again from time to time, and the record keeps those that the socket
  * has from tcptuned only, which are removed at the end.
  */
-#ifndef TCPTUNED_BPF_CALLBACKS_H
-#define TCPTUNED_BPF_CALLBACKS_H
+#pragma once
 
 #include "maps.h"
 #include "sock.h"
@@ -94,5 +93,3 @@ static __always_inline __u32 own_callbacks(const struct tcptuned_flow *flow)
 	return (flow->flags >> CB_SHIFT & CB_STATE_RTT) |
 	       (flow->flags >> CB_WRITE_SHIFT & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * the losses (<tcptuned/algo/random_loss.h>), and bitcp while a long path has room
  * (<tcptuned/algo/room.h>). Only connections whose slow start is over have a record of this.
  */
-#ifndef TCPTUNED_BPF_CC_AUTO_H
-#define TCPTUNED_BPF_CC_AUTO_H
+#pragma once
 
 #include "congestion_control.h"
 #include "maps.h"
@@ -185,5 +184,3 @@ __bpf_global int choose_cc(struct bpf_sock_ops *ctx)
 	restore_cc(ctx, flow, tp);
 	return l->state == RANDOM_LOSS_DROPPED && !is_bitcp(name);
 }
-
-#endif

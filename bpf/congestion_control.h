@@ -3,8 +3,7 @@
  * Which congestion control a connection gets: the policy's, where neither the application nor a
  * route has chosen one. A @ctx below is whatever bpf_setsockopt() takes.
  */
-#ifndef TCPTUNED_BPF_CONGESTION_CONTROL_H
-#define TCPTUNED_BPF_CONGESTION_CONTROL_H
+#pragma once
 
 #include "events.h"
 #include "maps.h"
@@ -121,5 +120,3 @@ static __always_inline void restore_cc(void *ctx, struct tcptuned_flow *flow, st
 	flow->flags &= ~TCPTUNED_F_CC_OURS;
 	flow->flags |= TCPTUNED_F_CC_RESTORED;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reports decisions to listeners. While there are none, an event costs one array lookup. */
-#ifndef TCPTUNED_BPF_EVENTS_H
-#define TCPTUNED_BPF_EVENTS_H
+#pragma once
 
 #include "maps.h"
 #include "sock.h"
@@ -70,5 +69,3 @@ static __always_inline void emit_cc_event(enum tcptuned_event_kind kind, struct 
 	__builtin_memcpy(halves, name, sizeof(halves));
 	emit_event(kind, tp, flow, halves[0], halves[1]);
 }
-
-#endif

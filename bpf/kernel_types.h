@@ -3,8 +3,7 @@
  * The kernel's structures, reduced to the fields that tcptuned reads. CO-RE relocates each access
  * against the BTF of the running kernel, so only names matter here, not order and size.
  */
-#ifndef TCPTUNED_BPF_KERNEL_TYPES_H
-#define TCPTUNED_BPF_KERNEL_TYPES_H
+#pragma once
 
 #include <linux/tcp.h> /* enum tcp_ca_state */
 #include <linux/types.h>
@@ -258,6 +257,4 @@ struct bpf_iter__tcp {
 
 #ifdef __bpf__
 #pragma clang attribute pop
-#endif
-
 #endif

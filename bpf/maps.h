@@ -3,8 +3,7 @@
  * The maps that programs share. The linker makes those of all parts of tcptuned.bpf.o one, and the
  * loader gives them to the congestion controls.
  */
-#ifndef TCPTUNED_BPF_MAPS_H
-#define TCPTUNED_BPF_MAPS_H
+#pragma once
 
 #include <linux/types.h>
 #include <linux/bpf.h>
@@ -139,5 +138,3 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, TCPTUNED_EVENTS_BYTES);
 } events SHARED_MAP;
-
-#endif

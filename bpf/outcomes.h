@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Outcomes of connections whose policy holds some back: <tcptuned/abi/outcome.h>. */
-#ifndef TCPTUNED_BPF_OUTCOMES_H
-#define TCPTUNED_BPF_OUTCOMES_H
+#pragma once
 
 #include "maps.h"
 #include "policy.h"
@@ -127,5 +126,3 @@ static __always_inline void end_trial(const struct tcptuned_flow *flow, struct t
 	r.rtt_us = (r.key.sends ? tp->srtt_us : tp->rcv_rtt_est.rtt_us) >> 3;
 	add_result(&r);
 }
-
-#endif

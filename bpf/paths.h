@@ -3,8 +3,7 @@
  * Path memory: a connection that ends adds what it measured to its peer's prefix, and a new one
  * begins with what is known there. The arithmetic is in <tcptuned/algo/path.h>.
  */
-#ifndef TCPTUNED_BPF_PATHS_H
-#define TCPTUNED_BPF_PATHS_H
+#pragma once
 
 #include "congestion_control.h"
 #include "maps.h"
@@ -315,5 +314,3 @@ static __always_inline void learn_path(struct tcptuned_flow *flow, struct tcp_so
 	else
 		count(TCPTUNED_C_PATH_LEARNED);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Which policy a connection gets, by the match trie and the rules of <tcptuned/abi/policy.h>.
  * Sockets are read by bpf_core_read() here, so that a pointer of any kind to one will do.
  */
-#ifndef TCPTUNED_BPF_POLICY_H
-#define TCPTUNED_BPF_POLICY_H
+#pragma once
 
 #include "maps.h"
 #include "sock.h"
@@ -235,5 +234,3 @@ static __always_inline bool listener_may_honour(struct sock *sk, const struct tc
 
 	return search_listener(&r, receive ? m->listener_rcvbuf : m->listener_sndbuf);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The record of a connection, when a policy begins to manage it or another one takes its place. */
-#ifndef TCPTUNED_BPF_RECORD_H
-#define TCPTUNED_BPF_RECORD_H
+#pragma once
 
 #include "budget.h"
 #include "maps.h"
@@ -133,5 +132,3 @@ static __always_inline void clear_unsent_limit(void *ctx, struct tcptuned_flow *
 		set_option(ctx, SOL_TCP, TCP_NOTSENT_LOWAT, 0);
 	flow->snd_unsent = 0;
 }
-
-#endif

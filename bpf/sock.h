@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the programs read of a socket, in the terms of RFC 9293, and constants of the kernel. */
-#ifndef TCPTUNED_BPF_SOCK_H
-#define TCPTUNED_BPF_SOCK_H
+#pragma once
 
 #include <asm/socket.h>
 #include <linux/bpf.h>
@@ -365,5 +364,3 @@ static __always_inline void sock_ops_endpoints(struct bpf_sock_ops *ctx, struct 
 		ret->remote[3] = ctx->remote_ip4;
 	}
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Counters and histograms of the host, one copy for each CPU. */
-#ifndef TCPTUNED_BPF_TOTALS_H
-#define TCPTUNED_BPF_TOTALS_H
+#pragma once
 
 #include "maps.h"
 
@@ -43,5 +42,3 @@ __bpf_global int histogram_add(struct tcptuned_histogram *h, __u64 value)
 	__sync_fetch_and_add(&h->bucket[tcptuned_bucket(value) & (TCPTUNED_BUCKETS - 1)], 1);
 	return 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The client of the control socket. */
-#ifndef TCPTUNECTL_CLIENT_H
-#define TCPTUNECTL_CLIENT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -28,5 +27,3 @@ int ctl_query(const char *path, const json_t *request, json_t **ret, struct tcpt
  * gai_strerror().
  */
 int ctl_resolve(const char *host, char ret[CTL_WORD]);
-
-#endif

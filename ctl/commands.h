@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command line: one file per command, one table of them in commands.c. */
-#ifndef TCPTUNECTL_COMMANDS_H
-#define TCPTUNECTL_COMMANDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,5 +60,3 @@ int ctl_main(int argc, char **argv);
 void ctl_print_man(FILE *out);
 void ctl_print_man_columns(FILE *out);
 void ctl_print_man_words(FILE *out);
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNECTL_DOCTOR_H
-#define TCPTUNECTL_DOCTOR_H
+#pragma once
 
 #include <jansson.h>
 
 /* Examine this host and the daemon at @socket. Returns an array of "level", "check" and "text". */
 json_t *ctl_doctor_examine(const char *socket);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Arguments that name a connection, and the explanation of it. */
-#ifndef TCPTUNECTL_EXPLAIN_H
-#define TCPTUNECTL_EXPLAIN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@ int ctl_add_flow(const struct ctl *ctl, json_t *request, struct tcptuned_error *
 int ctl_explain_answer(const struct ctl *ctl, const json_t *answer, struct tcptuned_error *err);
 
 void ctl_print_explanation(FILE *out, const json_t *flow);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Output: numbers, templates, tables. */
-#ifndef TCPTUNECTL_FORMAT_H
-#define TCPTUNECTL_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -66,5 +65,3 @@ void ctl_print_table(FILE *out, const json_t *rows, const struct tcptuned_column
 /* Print how many rows the daemon has left out of the array @name of @answer, which has the
  * number of all as @all. */
 void ctl_print_rest(FILE *out, const json_t *answer, const char *all, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNECTL_REPORT_H
-#define TCPTUNECTL_REPORT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -10,5 +9,3 @@
  * with the same one, an address has the same token.
  */
 json_t *ctl_report_hide_addresses(const json_t *value, json_t *tokens);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What clients of the control socket may change. A name is one that they have sent. */
-#ifndef TCPTUNED_DAEMON_CHANGE_H
-#define TCPTUNED_DAEMON_CHANGE_H
+#pragma once
 
 #include "apply/state.h"
 
@@ -15,5 +14,3 @@ int tcptuned_change_open(struct tcptuned_daemon *d, struct tcptuned_adoption *re
 
 /* Stop the daemon, soon. */
 int tcptuned_change_stop(struct tcptuned_daemon *d, struct tcptuned_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The running daemon: start, event loop, stop. Another process serves: daemon/worker.h. */
-#ifndef TCPTUNED_DAEMON_DAEMON_H
-#define TCPTUNED_DAEMON_DAEMON_H
+#pragma once
 
 #include "config/config.h"
 #include "config/options.h"
@@ -13,5 +12,3 @@
  */
 int tcptuned_daemon_run(const struct tcptuned_options *options, struct tcptuned_config *config,
 			void (*ready)(void *ctx), void *ctx, struct tcptuned_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Removes all that tcptuned has on the host, when a daemon stops or after one was killed. */
-#ifndef TCPTUNED_DAEMON_DETACH_H
-#define TCPTUNED_DAEMON_DETACH_H
+#pragma once
 
 #include "config/config.h"
 #include "kern/kernel.h"
@@ -15,5 +14,3 @@ int tcptuned_detach(struct tcptuned_kernel *kernel, struct tcptuned_error *err);
 
 /* --detach: do so for a daemon that was killed. */
 int tcptuned_daemon_detach(const struct tcptuned_config *config, struct tcptuned_error *err);
-
-#endif

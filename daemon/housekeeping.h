@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Periodic work: follows what others change on the host while tcptuned runs. */
-#ifndef TCPTUNED_DAEMON_HOUSEKEEPING_H
-#define TCPTUNED_DAEMON_HOUSEKEEPING_H
+#pragma once
 
 #include "apply/state.h"
 
@@ -24,5 +23,3 @@ void tcptuned_housekeeping_watch(struct tcptuned_daemon *d);
  * processor.
  */
 uint64_t tcptuned_housekeeping_streams(struct tcptuned_daemon *d);
-
-#endif

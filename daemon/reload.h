@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_DAEMON_RELOAD_H
-#define TCPTUNED_DAEMON_RELOAD_H
+#pragma once
 
 #include "apply/state.h"
 
@@ -9,5 +8,3 @@
  * before stays. Logs the differences or the error, and reports to systemd and the metrics.
  */
 void tcptuned_reload(struct tcptuned_daemon *d);
-
-#endif

@@ -10,8 +10,7 @@
  * begun to answer. One that ends, or hangs, is replaced; nothing that runs in the kernel depends on
  * it.
  */
-#ifndef TCPTUNED_DAEMON_WORKER_H
-#define TCPTUNED_DAEMON_WORKER_H
+#pragma once
 
 #include "apply/state.h"
 
@@ -39,5 +38,3 @@ void tcptuned_worker_stop_failed(struct tcptuned_daemon *d, const struct tcptune
 
 /* End all workers. */
 void tcptuned_worker_stop(struct tcptuned_daemon *d);
-
-#endif

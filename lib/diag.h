@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* TCP sockets of this network namespace, by sock_diag(7), and of a process, without a privilege. */
-#ifndef TCPTUNED_DIAG_H
-#define TCPTUNED_DIAG_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -86,5 +85,3 @@ int diag_get(int fd, int family, const struct inet_diag_sockid *id, diag_handler
 
 /* Read the connections that were destroyed, but for those the kernel had to drop; do not wait. */
 int diag_read_closed(int fd, diag_handler *handler, void *context);
-
-#endif

@@ -3,8 +3,7 @@
  * Right-sizing in user space: what bpf/receiver.h and bpf/sender.h do in the kernel, once per round
  * trip and by socket options that need no privilege.
  */
-#ifndef TCPTUNED_TUNER_H
-#define TCPTUNED_TUNER_H
+#pragma once
 
 #include <sys/socket.h>
 
@@ -93,5 +92,3 @@ int tuner_tick(struct tuner *tuner, const struct tuner_limits *limits, int fd, _
 
 /* Microseconds until the next sample: 17/16 of a round trip, at least 5 ms, at most 1 s. */
 unsigned int tuner_interval_us(const struct tuner_sample *sample);
-
-#endif

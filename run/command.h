@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command: its start, and how this process ends like it. */
-#ifndef TCPTUNE_RUN_COMMAND_H
-#define TCPTUNE_RUN_COMMAND_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ void command_close_inherited(int standard);
 
 /* End this process as the one whose status of waitpid() is @status. */
 _Noreturn void command_end_like(int status);
-
-#endif

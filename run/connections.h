@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The connections of the command and its children, and what limits them. */
-#ifndef TCPTUNE_RUN_CONNECTIONS_H
-#define TCPTUNE_RUN_CONNECTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ void connection_limits(const struct connection *c, double ret[LIMITS]);
 
 /* Seconds to the last data, from the scan before the first sight: a little too long. */
 double connection_seconds(const struct connection *c);
-
-#endif

@@ -5,8 +5,7 @@
  * arithmetic is in <tcptuned/algo/path.h>. No failure is fatal: without a file, paths are
  * remembered until the end.
  */
-#ifndef TCPTUNE_RUN_MEMORY_H
-#define TCPTUNE_RUN_MEMORY_H
+#pragma once
 
 #include <limits.h>
 
@@ -49,5 +48,3 @@ unsigned int memory_window(const struct memory *memory, const struct connections
  * there is a child.
  */
 bool memory_save(struct memory *memory, struct connections *all);
-
-#endif

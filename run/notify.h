@@ -4,8 +4,7 @@
  * are withheld from the kernel, whose autotuning they would end, and getsockopt() returns what the
  * kernel would have returned.
  */
-#ifndef TCPTUNE_RUN_NOTIFY_H
-#define TCPTUNE_RUN_NOTIFY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ unsigned int notify_withheld(struct notify *notify, unsigned int inode, bool rec
 
 /* True if a request for @bytes of a buffer has to be withheld. */
 bool notify_withholds(const struct tuner_limits *limits, bool receive, int bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command line of tcptune-run. */
-#ifndef TCPTUNE_RUN_OPTIONS_H
-#define TCPTUNE_RUN_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ int run_parse_rate(const char *text, uint64_t *ret);
 
 /* Print the options as a section of tcptune-run(1), in man(7) markup. */
 void run_options_print_man(FILE *out);
-
-#endif

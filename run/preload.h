@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What tcptune-run passes to tcptune-preload.so. */
-#ifndef TCPTUNE_RUN_PRELOAD_H
-#define TCPTUNE_RUN_PRELOAD_H
+#pragma once
 
 /*
  * A variable of the environment. For printf() and scanf(): the members of struct tuner_limits, the
@@ -9,5 +8,3 @@
  */
 #define PRELOAD_VARIABLE "TCPTUNE_RUN"
 #define PRELOAD_FORMAT	 "%u %u %u %u %d %llu %15s"
-
-#endif

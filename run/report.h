@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What limited each connection, as text or JSON. */
-#ifndef TCPTUNE_RUN_REPORT_H
-#define TCPTUNE_RUN_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -12,5 +11,3 @@
  * for a reader: intercepted calls wait meanwhile.
  */
 void report_connections(FILE *out, const struct connections *all, bool json, bool open);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sockets of all processes below this one, by /proc. */
-#ifndef TCPTUNE_RUN_TREE_H
-#define TCPTUNE_RUN_TREE_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -23,5 +22,3 @@ struct tree {
 int tree_scan(struct tree *tree);
 
 const struct tree_socket *tree_find(const struct tree *tree, unsigned int inode);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* --tune, --cc and --rate: sets options of other processes' sockets. */
-#ifndef TCPTUNE_RUN_TUNE_H
-#define TCPTUNE_RUN_TUNE_H
+#pragma once
 
 #include "connections.h"
 #include "memory.h"
@@ -25,5 +24,3 @@ void tune_init(struct tune *tune, const struct run_options *options, struct noti
 
 /* Look at the connections for which it is time. */
 void tune_connections(struct tune *tune, struct connections *all);
-
-#endif

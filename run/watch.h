@@ -3,8 +3,7 @@
  * The watcher, a process between the one that was started and the command. It answers notifications
  * and tunes, also after the other two have ended, as long as the command has children.
  */
-#ifndef TCPTUNE_RUN_WATCH_H
-#define TCPTUNE_RUN_WATCH_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@
  */
 void watch(const struct run_options *options, FILE *out, int channel, int signals,
 	   const struct command_signals *inherited);
-
-#endif

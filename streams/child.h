@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* A child process whose output is read through a pipe. */
-#ifndef TCPTUNED_CHILD_H
-#define TCPTUNED_CHILD_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -27,5 +26,3 @@ int child_read(struct child *child);
 
 /* End it, and release everything. Returns the seconds of a processor that it has used. */
 double child_end(struct child *child);
-
-#endif

@@ -4,8 +4,7 @@
  * and the fit of the model of <tcptuned/streams.h> to it. A level is a number of connections; the
  * levels of one host, direction and congestion control belong together.
  */
-#ifndef TCPTUNED_STREAMS_MEMORY_H
-#define TCPTUNED_STREAMS_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t
  */
 bool tcptuned_streams_memory_conclude(const struct tcptuned_streams_row *rows, size_t len,
 				      struct tcptuned_streams_result *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * measurements of parallel connections. One scan after the other is added, and nothing is kept but
  * sums.
  */
-#ifndef TCPTUNED_PASSIVE_H
-#define TCPTUNED_PASSIVE_H
+#pragma once
 
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/abi/streams.h>
@@ -45,5 +44,3 @@ void tcptuned_passive_end(struct tcptuned_passive *groups, tcptuned_passive_meas
 			  void *ctx);
 
 const struct tcptuned_passive_stats *tcptuned_passive_stats(const struct tcptuned_passive *groups);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* A probe: n connections at the same time, made by a child process, and what was seen of them. */
-#ifndef TCPTUNED_PROBE_H
-#define TCPTUNED_PROBE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -58,5 +57,3 @@ static inline void probe_make_printable(char *text)
 size_t probe_find_host(const char *url, const char **ret);
 
 extern const struct probe_kind probe_iperf3, probe_http;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* The established TCP connections of a process, by sock_diag(7). */
-#ifndef TCPTUNED_STREAMS_PROCESS_H
-#define TCPTUNED_STREAMS_PROCESS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -32,5 +31,3 @@ struct process_reader {
 int process_read(struct process_reader *reader, pid_t pid, struct process_sums *ret);
 
 void process_close(struct process_reader *reader);
-
-#endif

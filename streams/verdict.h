@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* What follows from the measurements of a search: limits, the two numbers, the impact on others. */
-#ifndef TCPTUNED_VERDICT_H
-#define TCPTUNED_VERDICT_H
+#pragma once
 
 #include <tcptuned/streams.h>
 
@@ -20,5 +19,3 @@ void verdict_conclude(const struct tcptuned_streams_options *options,
 
 /* Copy what @to has room for, by its size; what @from does not have is zero. */
 void verdict_copy(struct tcptuned_streams_result *to, const struct tcptuned_streams_result *from);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Arrays: their length and, in rows of a table, the fields of structures that they name. */
-#ifndef TCPTUNED_UTIL_ARRAY_H
-#define TCPTUNED_UTIL_ARRAY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline uint64_t tcptuned_field(const void *structure, size_t offset, size
 		return *(const uint32_t *)field;
 	return *(const uint64_t *)field;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Variables that are released at the end of their scope. */
-#ifndef TCPTUNED_UTIL_CLEANUP_H
-#define TCPTUNED_UTIL_CLEANUP_H
+#pragma once
 
 #include <dirent.h>
 #include <stdio.h>
@@ -51,5 +50,3 @@ static inline int tcptuned_take_fd(int *fd)
 	*fd = -1;
 	return taken;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CLOCK_MONOTONIC is also the clock of BPF, of TCP and of struct sk_buff's tstamp. */
-#ifndef TCPTUNED_UTIL_CLOCK_H
-#define TCPTUNED_UTIL_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -47,5 +46,3 @@ static inline uint64_t tcptuned_jiffy_ns(void)
 	clock_getres(CLOCK_MONOTONIC_COARSE, &jiffy);
 	return (uint64_t)jiffy.tv_nsec;
 }
-
-#endif

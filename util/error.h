@@ -3,8 +3,7 @@
  * The exit statuses of both programs, and error messages. Scripts test the numbers, so that none is
  * ever reused. They differ from those of systemd and sysexits.h, except 2 and 4, which agree.
  */
-#ifndef TCPTUNED_UTIL_ERROR_H
-#define TCPTUNED_UTIL_ERROR_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ int tcptuned_error_to_write(struct tcptuned_error *err, enum tcptuned_exit other
 
 /* True if @status is in the table. */
 bool tcptuned_error_is_status(int status);
-
-#endif

@@ -3,8 +3,7 @@
  * The log. A function that can fail fills a struct tcptuned_error, and the caller decides what to
  * do about it; the daemon's own decisions are logged where they are made.
  */
-#ifndef TCPTUNED_UTIL_LOG_H
-#define TCPTUNED_UTIL_LOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,5 +46,3 @@ void tcptuned_log_once(enum tcptuned_log_level level, const char *fmt, ...)
 
 #define log_warning_once(...) tcptuned_log_once(TCPTUNED_LOG_WARNING, __VA_ARGS__)
 #define log_info_once(...)    tcptuned_log_once(TCPTUNED_LOG_INFO, __VA_ARGS__)
-
-#endif

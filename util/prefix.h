@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Address prefixes and port ranges, and their text form. */
-#ifndef TCPTUNED_UTIL_PREFIX_H
-#define TCPTUNED_UTIL_PREFIX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ void tcptuned_prefixes_format(const struct tcptuned_prefixes *prefixes, char *te
 
 bool tcptuned_prefixes_equal(const struct tcptuned_prefixes *a, const struct tcptuned_prefixes *b);
 void tcptuned_prefixes_free(struct tcptuned_prefixes *prefixes);
-
-#endif

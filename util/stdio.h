@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Standard input, output and error. */
-#ifndef TCPTUNED_UTIL_STDIO_H
-#define TCPTUNED_UTIL_STDIO_H
+#pragma once
 
 #include "util/error.h"
 
@@ -10,5 +9,3 @@ void tcptuned_stdio_occupy(void);
 
 /* Write what is left of standard output. Returns 0 or a negative errno. */
 int tcptuned_stdio_flush(struct tcptuned_error *err);
-
-#endif

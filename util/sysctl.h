@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Any sysctl of this network namespace, by its name as in sysctl(8): "net.ipv4.tcp_rmem". */
-#ifndef TCPTUNED_UTIL_SYSCTL_H
-#define TCPTUNED_UTIL_SYSCTL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ int tcptuned_sysctl_read(const char *name, char *value, int size);
 
 /* Field @index (from 0) of one of numbers, such as net.ipv4.tcp_mem; 0 if unreadable. */
 uint64_t tcptuned_sysctl_number(const char *name, int index);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Text for a terminal: wrapping, "did you mean", and what is safe to print. */
-#ifndef TCPTUNED_UTIL_TEXT_H
-#define TCPTUNED_UTIL_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ const char *tcptuned_text_nearest(const char *word, const char *const *names);
 #define TCPTUNED_SUGGESTION 64
 const char *tcptuned_text_suggest(const char *word, const char *const *names, const char *otherwise,
 				  char ret[TCPTUNED_SUGGESTION]);
-
-#endif

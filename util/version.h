@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_UTIL_VERSION_H
-#define TCPTUNED_UTIL_VERSION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ void tcptuned_version_print(const char *program);
 
 /* True if this kernel is Linux @major.@minor or later. */
 bool tcptuned_version_is_linux(unsigned int major, unsigned int minor);
-
-#endif

@@ -5,8 +5,7 @@
  * They name no low window, and Figure 4 shows it parallel to TCP at every loss rate: it is not
  * friendly to TCP, and on links that others share it is for measurements only.
  */
-#ifndef BENCH_CC_AIMD_H
-#define BENCH_CC_AIMD_H
+#pragma once
 
 #include "loss_based.h"
 
@@ -24,5 +23,3 @@ congestion_fn __u32 aimd_ssthresh(struct congestion *st, __u32 cwnd)
 {
 	return congestion_reduce(st, cwnd, AIMD_BETA);
 }
-
-#endif /* BENCH_CC_AIMD_H */

@@ -4,8 +4,7 @@
  * simulator, a test. What the functions do, and when they are called, is in
  * tcptuned/algo/congestion.h. The kernel has a program for each instead (hstcp.bpf.c ...).
  */
-#ifndef BENCH_CC_FAMILY_H
-#define BENCH_CC_FAMILY_H
+#pragma once
 
 #include "aimd.h"
 #include "tcptuned/algo/bitcp.h"
@@ -126,5 +125,3 @@ static const struct family_member family_members[FAMILY_MEMBERS] = {
 	{"tt_reno", family_init, family_no_rtt, family_reno_on_ack, family_reno_ssthresh,
 	 family_undo},
 };
-
-#endif /* BENCH_CC_FAMILY_H */

@@ -4,8 +4,7 @@
  * that the average window is 38 at a loss rate of 10^-3 and 83000 at 10^-7, on a straight line
  * of logarithms between (section 5). Below a window of 38 packets it is Reno.
  */
-#ifndef BENCH_CC_HSTCP_H
-#define BENCH_CC_HSTCP_H
+#pragma once
 
 #include "reno.h"
 
@@ -113,5 +112,3 @@ congestion_fn __u32 hstcp_ssthresh(struct congestion *st, __u32 cwnd)
 {
 	return congestion_reduce(st, cwnd, hstcp_decrease(cwnd));
 }
-
-#endif /* BENCH_CC_HSTCP_H */

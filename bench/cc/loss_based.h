@@ -3,8 +3,7 @@
  * What the comparison congestion controls have in common: reno.h, aimd.h, stcp.h, hstcp.h, vegas.h.
  * When an engine calls them is in tcptuned/algo/congestion.h. They compile as BPF, C and C++.
  */
-#ifndef BENCH_CC_LOSS_BASED_H
-#define BENCH_CC_LOSS_BASED_H
+#pragma once
 
 #include "tcptuned/algo/congestion.h"
 
@@ -108,5 +107,3 @@ congestion_fn __u32 congestion_undo(struct congestion *st, __u32 cwnd)
 	congestion_cwnd_changed(st, cwnd);
 	return cwnd;
 }
-
-#endif /* BENCH_CC_LOSS_BASED_H */

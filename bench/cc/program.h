@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A comparison congestion control as struct_ops, on bpf/cc/engine.h; its init needs no map. */
-#ifndef BENCH_CC_PROGRAM_H
-#define BENCH_CC_PROGRAM_H
+#pragma once
 
 #include "cc/engine.h"
 
@@ -16,5 +15,3 @@
                                                              \
 	CONGESTION_CONTROL_ACK(ON_ACK)                       \
 	CONGESTION_CONTROL_LOSS(SSTHRESH, UNDO)
-
-#endif

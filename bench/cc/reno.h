@@ -6,8 +6,7 @@
  * half of the window at a loss. The RFC halves what is in flight; the window stands for it
  * here, as in the kernel, since one that is not used does not grow.
  */
-#ifndef BENCH_CC_RENO_H
-#define BENCH_CC_RENO_H
+#pragma once
 
 #include "loss_based.h"
 
@@ -25,5 +24,3 @@ congestion_fn __u32 reno_ssthresh(struct congestion *st, __u32 cwnd)
 {
 	return congestion_reduce(st, cwnd, RENO_DECREASE);
 }
-
-#endif /* BENCH_CC_RENO_H */

@@ -5,8 +5,7 @@
  * at a loss; below a window of 16 packets, where its response function meets TCP's (Xu,
  * Harfoush and Rhee, section VI-B.3), it is Reno.
  */
-#ifndef BENCH_CC_STCP_H
-#define BENCH_CC_STCP_H
+#pragma once
 
 #include "reno.h"
 
@@ -33,5 +32,3 @@ congestion_fn __u32 stcp_ssthresh(struct congestion *st, __u32 cwnd)
 {
 	return congestion_reduce(st, cwnd, cwnd < STCP_LOW_WINDOW ? RENO_DECREASE : STCP_B);
 }
-
-#endif /* BENCH_CC_STCP_H */

@@ -28,8 +28,7 @@
  * - The base RTT is the least of the connection, until it restarts after idle: the path may be
  *   another then. So Linux has it; in ns-2 it may rise when no more than a packet is in flight.
  */
-#ifndef BENCH_CC_VEGAS_H
-#define BENCH_CC_VEGAS_H
+#pragma once
 
 #include "loss_based.h"
 
@@ -161,5 +160,3 @@ congestion_fn __u32 vegas_undo(struct vegas *st, __u32 cwnd)
 	st->round_cwnd = 0;
 	return congestion_undo(&st->c, cwnd);
 }
-
-#endif /* BENCH_CC_VEGAS_H */

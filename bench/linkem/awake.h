@@ -5,8 +5,7 @@
  * leaves it at once to whatever else wants to run. What idle=poll does, for as long as a link is
  * up.
  */
-#ifndef LINKEM_AWAKE_H
-#define LINKEM_AWAKE_H
+#pragma once
 
 /*
  * Starts one thread on each processor that this process may use. Returns 0 or -errno, and then
@@ -17,5 +16,3 @@ void awake_stop(void);
 
 /* CPU time of these threads in s, all together; 0 if there are none. */
 double awake_cpu_s(void);
-
-#endif

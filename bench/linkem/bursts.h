@@ -4,8 +4,7 @@
  * in which nothing is lost, and a bad one, in which everything is. A burst is 1 / leave segments
  * long on average, and the share of the segments in one is enter / (enter + leave).
  */
-#ifndef LINKEM_BURSTS_H
-#define LINKEM_BURSTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ static inline bool bursts_lose(struct bursts *b)
 		b->bad = !b->bad;
 	return b->bad;
 }
-
-#endif

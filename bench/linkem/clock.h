@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A serialisation clock of a constant rate. Pure: the time is an argument. */
-#ifndef LINKEM_CLOCK_H
-#define LINKEM_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ uint64_t rate_clock_begin(struct rate_clock *c, uint64_t ready_ns, uint32_t byte
 
 /* When the last bit of @bytes is out that were ready at @ready_ns, behind all before them. */
 uint64_t rate_clock_send(struct rate_clock *c, uint64_t ready_ns, uint32_t bytes);
-
-#endif

@@ -5,8 +5,7 @@
  * of a period. Order is kept, except for segments that are reordered by chance. Pure: times are
  * arguments, in nanoseconds since the first segment.
  */
-#ifndef LINKEM_DELAY_H
-#define LINKEM_DELAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ uint64_t delay_line_reorder_ns(struct delay_line *l);
 
 /* Jitter of what enters at @ns; the draw of a period depends on the seed and its number only. */
 uint64_t delay_line_jitter_ns(const struct delay_line *l, uint64_t ns);
-
-#endif

@@ -5,8 +5,7 @@
  * one another, and what is due earlier than the last one in the ring goes to a binary heap. Pure,
  * in memory of the caller's.
  */
-#ifndef LINKEM_DELIVERIES_H
-#define LINKEM_DELIVERIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ static inline const struct delivery *deliveries_first(const struct deliveries *d
 void deliveries_add(struct deliveries *d, const struct delivery *one);
 /* There must be a first. */
 void deliveries_drop_first(struct deliveries *d);
-
-#endif

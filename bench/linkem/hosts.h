@@ -3,8 +3,7 @@
  * Hosts behind the ends of the link, each with an access link of its own. Their addresses
  * distinguish them. Pure: no system call, no allocation.
  */
-#ifndef LINKEM_HOSTS_H
-#define LINKEM_HOSTS_H
+#pragma once
 
 #include <stdint.h>
 #include <netinet/in.h>
@@ -25,5 +24,3 @@ struct host_pair {
 
 /* @ip: an IPv4 or IPv6 header, whole. Of several hosts that match the first one counts. */
 struct host_pair hosts_of(const struct host *hosts, unsigned int count, const uint8_t *ip);
-
-#endif

@@ -12,8 +12,7 @@
  * Jitter adds to the delay of the link and keeps the order. What is reordered is late by so much
  * when it has everything behind it.
  */
-#ifndef LINKEM_LINK_H
-#define LINKEM_LINK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -94,5 +93,3 @@ void link_stop(struct link *l);
 void link_free(struct link *l);
 
 uint64_t link_now_ns(void);
-
-#endif

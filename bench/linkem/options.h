@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef LINKEM_OPTIONS_H
-#define LINKEM_OPTIONS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ struct options {
  */
 int options_parse(struct options *ret, int argc, char **argv);
 void options_free(struct options *o);
-
-#endif

@@ -10,8 +10,7 @@
  * and is left to the caller.
  * Times are nanoseconds, rates bits per second, sizes bytes of the IP packet.
  */
-#ifndef LINKEM_QUEUE_H
-#define LINKEM_QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,5 +103,3 @@ void queue_free(struct queue *q);
 /* Segments that are to be offered in the order in which they arrive; @data: has payload. */
 enum verdict queue_offer(struct queue *q, uint64_t now_ns, uint32_t bytes, bool data, uint16_t flow,
 			 struct offer *ret);
-
-#endif

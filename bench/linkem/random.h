@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef LINKEM_RANDOM_H
-#define LINKEM_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ static inline double random_uniform(uint64_t *state)
 {
 	return (double)(random_next(state) >> 11) * 0x1p-53;
 }
-
-#endif

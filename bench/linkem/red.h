@@ -6,8 +6,7 @@
  * the time is an argument. Everything is in packets, and the queue is that of queue.h: the packet
  * on the wire is in it.
  */
-#ifndef LINKEM_RED_H
-#define LINKEM_RED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ enum red_fate red_arrival(struct red *r, uint64_t now_ns, uint32_t queued, uint6
 
 /* p_b at the present average, 0 to 1: before it is made uniform by the count. */
 double red_probability(const struct red *r);
-
-#endif

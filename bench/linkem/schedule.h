@@ -4,8 +4,7 @@
  * beforehand, so a segment that waits while the rate changes leaves exactly when it would on a
  * real link. Pure: the time is an argument, in nanoseconds since the schedule began.
  */
-#ifndef LINKEM_SCHEDULE_H
-#define LINKEM_SCHEDULE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ const struct step *schedule_at(const struct schedule *s, uint64_t ns);
  */
 uint64_t schedule_send(const struct schedule *s, struct rate_clock *c, uint64_t ready_ns,
 		       uint32_t bytes);
-
-#endif

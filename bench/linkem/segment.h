@@ -3,8 +3,7 @@
  * GSO segments of several packets as TUN devices hand them over (struct virtio_net_hdr in front),
  * seen as the MSS-sized segments that a real link would carry. Pure: no system call, no allocation.
  */
-#ifndef LINKEM_SEGMENT_H
-#define LINKEM_SEGMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ void run_mark_ce(struct run_image *image);
 uint32_t checksum_add(const void *data, size_t len, uint32_t sum);
 /* Folds carries into 16 bits; the checksum field is the complement of it. */
 uint16_t checksum_fold(uint32_t sum);
-
-#endif

@@ -3,8 +3,7 @@
  * What one direction saw. A direction's thread alone writes; the main thread may read at any
  * time, each 64-bit counter whole, the set of them not of one instant.
  */
-#ifndef LINKEM_STATS_H
-#define LINKEM_STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,5 +112,3 @@ double report_cpu_wait_limit_us(uint64_t segment_ns);
 
 /* Writes the JSON object; returns whether the run is valid. */
 bool report_write(FILE *out, const struct report *r);
-
-#endif

@@ -5,8 +5,7 @@
  * the period after which the trace repeats. Segments share opportunities and go over their ends;
  * what no segment uses is lost.
  */
-#ifndef LINKEM_TRACE_H
-#define LINKEM_TRACE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -37,5 +36,3 @@ uint64_t trace_send(const struct trace *t, struct trace_clock *c, uint64_t ready
 uint64_t trace_mean_bps(const struct trace *t);
 /* The most bytes that the trace can deliver within any @window_ns. */
 uint64_t trace_max_bytes(const struct trace *t, uint64_t window_ns);
-
-#endif

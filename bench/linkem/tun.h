@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* TUN devices in other network namespaces, set up without help from any program. */
-#ifndef LINKEM_TUN_H
-#define LINKEM_TUN_H
+#pragma once
 
 #include <stdint.h>
 #include <net/if.h>
@@ -33,5 +32,3 @@ struct tun {
 int tun_open(const struct tun_config *config, struct tun *ret, const char **ret_what);
 void tun_close(struct tun *tun);
 int tun_counters(const struct tun *tun, struct device_counters *ret);
-
-#endif

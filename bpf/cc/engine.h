@@ -7,8 +7,7 @@
  * There is no set_state: the algorithm notices a window that was set from outside (rate reduction,
  * a pause, the clamp) by comparing it with the one that it left.
  */
-#ifndef TCPTUNED_BPF_CC_ENGINE_H
-#define TCPTUNED_BPF_CC_ENGINE_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -367,5 +366,3 @@ static __always_inline void write_window(struct tcp_sock *tp, const struct conge
 	.init = (void *)ca_init, .cong_avoid = (void *)ca_cong_avoid,       \
 	.ssthresh = (void *)ca_ssthresh, .undo_cwnd = (void *)ca_undo_cwnd, \
 	.release = (void *)ca_release, .flags = TCP_CONG_NON_RESTRICTED
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Puts a configuration into force: writes the maps, and sets sysctls. */
-#ifndef TCPTUNED_APPLY_APPLY_H
-#define TCPTUNED_APPLY_APPLY_H
+#pragma once
 
 #include "apply/state.h"
 
@@ -20,5 +19,3 @@ int tcptuned_apply_overruled(struct tcptuned_daemon *d, const char *policy, bool
  * The same without a request: by the timer, or to return to what was in force. Logs failures once.
  */
 void tcptuned_apply_again(struct tcptuned_daemon *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Which congestion control connections get: that of each policy, and the host's default. */
-#ifndef TCPTUNED_APPLY_CC_CHOICE_H
-#define TCPTUNED_APPLY_CC_CHOICE_H
+#pragma once
 
 #include "apply/state.h"
 
@@ -14,5 +13,3 @@ void tcptuned_cc_choose(struct tcptuned_daemon *d);
 
 /* Make that of the default policy the host's default if every connection's policy sets one. */
 void tcptuned_cc_choose_default(struct tcptuned_daemon *d);
-
-#endif

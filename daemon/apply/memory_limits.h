@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Limits of memory: for the windows of one connection, and for all together (the budget). */
-#ifndef TCPTUNED_APPLY_MEMORY_LIMITS_H
-#define TCPTUNED_APPLY_MEMORY_LIMITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ bool tcptuned_memory_budget_is_short(const struct tcptuned_daemon *d);
  * buffer setsockopt() can make. Logs what it does.
  */
 void tcptuned_memory_buffer_limits_set(struct tcptuned_daemon *d);
-
-#endif

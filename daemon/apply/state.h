@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The state of the running daemon, for the files of daemon/ and of this folder only. */
-#ifndef TCPTUNED_APPLY_STATE_H
-#define TCPTUNED_APPLY_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ tcptuned_settings_of(const struct tcptuned_daemon *d, const struct tcptuned_poli
 {
 	return source->named ? &source->named->set : &d->config->policy;
 }
-
-#endif

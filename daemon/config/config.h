@@ -4,8 +4,7 @@
  * of their names, then --set; a later value replaces an earlier one. The parser, its messages, the
  * example and the manual page are made from the table in config/keys.c.
  */
-#ifndef TCPTUNED_CONFIG_CONFIG_H
-#define TCPTUNED_CONFIG_CONFIG_H
+#pragma once
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -118,5 +117,3 @@ static inline bool tcptuned_config_in_force(const struct tcptuned_config_trouble
 {
 	return !trouble->rejected[0] && !trouble->unapplied[0];
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Compares two configurations: what a reload changes, and what has to wait for a restart. */
-#ifndef TCPTUNED_CONFIG_DIFF_H
-#define TCPTUNED_CONFIG_DIFF_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ int tcptuned_config_diff(const struct tcptuned_config *was, const struct tcptune
 
 /* Copy from @from every value that only a restart can change, and its origin. */
 void tcptuned_config_keep_fixed(struct tcptuned_config *config, const struct tcptuned_config *from);
-
-#endif

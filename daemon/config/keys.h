@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The table of keys, and how their values are read and written. Only this folder includes it. */
-#ifndef TCPTUNED_CONFIG_KEYS_H
-#define TCPTUNED_CONFIG_KEYS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -84,5 +83,3 @@ void tcptuned_key_wants(const struct tcptuned_key *key, char *ret);
 void tcptuned_key_suggest(const char *word, const char *const *names, char *ret);
 
 bool tcptuned_key_equal(const struct tcptuned_key *key, const void *a, const void *b);
-
-#endif

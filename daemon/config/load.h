@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads the configuration: the file, its drop-ins, and --set from the command line. */
-#ifndef TCPTUNED_CONFIG_LOAD_H
-#define TCPTUNED_CONFIG_LOAD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ bool tcptuned_config_policy_says(const struct tcptuned_named_policy *policy, con
 /* The policy of that name, or NULL. */
 struct tcptuned_named_policy *tcptuned_config_policy(const struct tcptuned_config *config,
 						     const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command line: the parser of both programs, and the daemon's options in one table. */
-#ifndef TCPTUNED_CONFIG_OPTIONS_H
-#define TCPTUNED_CONFIG_OPTIONS_H
+#pragma once
 
 #include <getopt.h>
 #include <limits.h>
@@ -80,5 +79,3 @@ void tcptuned_options_print_help(FILE *out);
 
 /* Print the options as a section of tcptuned(8), in man(7) markup. */
 void tcptuned_options_print_man(FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Prints the configuration, and the table of its keys. */
-#ifndef TCPTUNED_CONFIG_PRINT_H
-#define TCPTUNED_CONFIG_PRINT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -15,5 +14,3 @@ void tcptuned_config_print_example(FILE *out);
 
 /* Print the table as sections of tcptuned.conf(5), in man(7) markup. */
 void tcptuned_config_print_man(FILE *out);
-
-#endif

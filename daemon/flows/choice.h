@@ -3,8 +3,7 @@
  * Connections that have a record: the kernel's sums about all of them, and those that come first in
  * a choice. Memory does not depend on how many there are. flows/scan.h reads them from the kernel.
  */
-#ifndef TCPTUNED_FLOWS_CHOICE_H
-#define TCPTUNED_FLOWS_CHOICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <tcptuned/abi/flow.h>
@@ -55,5 +54,3 @@ __u64 tcptuned_flow_size(const struct tcptuned_flow_record *record);
 
 /* Negative: @a is the larger one. */
 int tcptuned_flow_order(const struct tcptuned_flow_record *a, const struct tcptuned_flow_record *b);
-
-#endif

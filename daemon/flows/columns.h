@@ -3,8 +3,7 @@
  * The columns of `tcptunectl flows`, by which it can also sort. The daemon writes them into a
  * connection's JSON, and tcptunectl prints them from there. Names and JSON are interfaces.
  */
-#ifndef TCPTUNED_FLOWS_COLUMNS_H
-#define TCPTUNED_FLOWS_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -64,5 +63,3 @@ int tcptuned_column_order(const struct tcptuned_column *column,
 			  const struct tcptuned_flow_record *a,
 			  const struct tcptuned_flow_record *b, tcptuned_policy_namer namer,
 			  const struct tcptuned_kernel *kernel);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads connections, all or a choice of them, as include/tcptuned/abi/readout.h describes. */
-#ifndef TCPTUNED_FLOWS_SCAN_H
-#define TCPTUNED_FLOWS_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ bool tcptuned_scan_matches(const struct tcptuned_filter *filter,
  */
 int tcptuned_scan(struct tcptuned_flows *flows, const struct tcptuned_kernel *kernel,
 		  const struct tcptuned_filter *filter, struct tcptuned_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The words of metrics, JSON and tables for what is known about a connection. */
-#ifndef TCPTUNED_FLOWS_WORDS_H
-#define TCPTUNED_FLOWS_WORDS_H
+#pragma once
 
 #include <tcptuned/abi/flow.h>
 #include <tcptuned/algo/bitcp.h>
@@ -33,5 +32,3 @@ const char *tcptuned_word(enum tcptuned_vocabulary vocabulary, unsigned int valu
 
 /* The meaning of that word, for the manual; NULL: it is not in the manual, or out of range. */
 const char *tcptuned_word_meaning(enum tcptuned_vocabulary vocabulary, unsigned int value);
-
-#endif

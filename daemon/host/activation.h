@@ -5,8 +5,7 @@
  * build that has started (systemd.service(5), FileDescriptorStoreMax=); the file itself may have
  * been replaced meanwhile.
  */
-#ifndef TCPTUNED_HOST_ACTIVATION_H
-#define TCPTUNED_HOST_ACTIVATION_H
+#pragma once
 
 /*
  * Returns how many sockets systemd has passed, and the first one, or -1, for the caller to close.
@@ -18,5 +17,3 @@ void tcptuned_activation_keep_build(void);
 
 /* Run the previous build with the same arguments. Returns if there is none, or it cannot be run. */
 void tcptuned_activation_run_previous(char **argv);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The congestion controls that this kernel offers, and those that it has as modules. */
-#ifndef TCPTUNED_HOST_CC_H
-#define TCPTUNED_HOST_CC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ bool tcptuned_cc_is_chosen(const char *name);
  * without CAP_SYS_MODULE. Returns 0, -ENOENT if there is none, or another negative errno.
  */
 int tcptuned_cc_load(const char *name);
-
-#endif

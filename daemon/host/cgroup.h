@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The cgroup2 tree, and the cgroup in it that tcptuned attaches to. */
-#ifndef TCPTUNED_HOST_CGROUP_H
-#define TCPTUNED_HOST_CGROUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ const char *tcptuned_cgroup_name(uint64_t id);
 
 /* True if the cgroup with this id is the one at @path, from the root, or below it. */
 bool tcptuned_cgroup_is_below(uint64_t id, const char *path);
-
-#endif

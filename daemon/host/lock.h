@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* One daemon at a time. The kernel frees the locks however their holder ends. */
-#ifndef TCPTUNED_HOST_LOCK_H
-#define TCPTUNED_HOST_LOCK_H
+#pragma once
 
 #include "util/error.h"
 
@@ -21,5 +20,3 @@ int tcptuned_host_check_directory(const char *key, const char *path, struct tcpt
  * there is no file system, which tcptuned_kernel_attach() reports.
  */
 int tcptuned_lock_pins(const char *bpffs, int *ret_fd, struct tcptuned_error *err);
-
-#endif

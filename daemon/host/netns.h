@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Every network namespace of the host: those of processes, and those with a name. */
-#ifndef TCPTUNED_HOST_NETNS_H
-#define TCPTUNED_HOST_NETNS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ int tcptuned_netns_for_each(void (*visit)(void *ctx), void *ctx,
  * would pass the table of the whole host to find none, which takes several times as long.
  */
 bool tcptuned_netns_has_sockets(void);
-
-#endif

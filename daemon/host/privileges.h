@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The capabilities that this process keeps. */
-#ifndef TCPTUNED_HOST_PRIVILEGES_H
-#define TCPTUNED_HOST_PRIVILEGES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ int tcptuned_privileges_drop_all(const char *cgroups, const char *state,
 
 /* False if the kernel cannot: it has no Landlock (Linux 5.13, in its list of security modules). */
 bool tcptuned_privileges_confine_files(void);
-
-#endif

@@ -8,8 +8,7 @@
  * maximum of net.ipv4.tcp_rmem is set, and restored, in every namespace that has the same three
  * numbers as the daemon's.
  */
-#ifndef TCPTUNED_HOST_SYSCTL_H
-#define TCPTUNED_HOST_SYSCTL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ struct tcptuned_sysctl_limit {
  * TCPTUNED_SYSCTL_LIMITS_MAX. Returns how many.
  */
 size_t tcptuned_sysctls_limiting(struct tcptuned_sysctl_limit *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Runs the iterators of bpf/manage.bpf.c, each of which sees one network namespace at a time. */
-#ifndef TCPTUNED_KERN_ITERATORS_H
-#define TCPTUNED_KERN_ITERATORS_H
+#pragma once
 
 #include <bpf/libbpf.h>
 
@@ -16,5 +15,3 @@
  * that has the default has made no choice. recall_flows does nothing before Linux 6.12.
  */
 int tcptuned_iterator_run(const struct bpf_link *link, struct tcptuned_adoption *ret);
-
-#endif

@@ -11,8 +11,7 @@
  * map_meta is pinned last and removed first: a directory without it is the rest of an interrupted
  * start or stop.
  */
-#ifndef TCPTUNED_KERN_KERNEL_H
-#define TCPTUNED_KERN_KERNEL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -98,5 +97,3 @@ static inline bool tcptuned_is_registered(const struct tcptuned_kernel *k, enum 
 {
 	return k->cc[cc].map_fd >= 0;
 }
-
-#endif

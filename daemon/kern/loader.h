@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Loads the kernel side or takes it over from an earlier daemon, pins it, and removes it. */
-#ifndef TCPTUNED_KERN_LOADER_H
-#define TCPTUNED_KERN_LOADER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ int tcptuned_kernel_detach(struct tcptuned_kernel *k);
 
 /* Close all of it. What is pinned goes on. */
 void tcptuned_kernel_close(struct tcptuned_kernel *k);
-
-#endif

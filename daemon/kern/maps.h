@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Maps that the daemon reads as a whole. */
-#ifndef TCPTUNED_KERN_MAPS_H
-#define TCPTUNED_KERN_MAPS_H
+#pragma once
 
 #include <tcptuned/abi/totals.h>
 #include <tcptuned/algo/budget.h>
@@ -21,5 +20,3 @@ struct budget *tcptuned_maps_open_budget(const struct tcptuned_kernel *kernel);
 void tcptuned_maps_close_budget(struct budget **budget);
 
 #define _cleanup_budget_ __attribute__((cleanup(tcptuned_maps_close_budget)))
-
-#endif

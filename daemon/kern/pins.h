@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_KERN_PINS_H
-#define TCPTUNED_KERN_PINS_H
+#pragma once
 
 #include <bpf/libbpf.h>
 #include <tcptuned/abi/meta.h>
@@ -48,5 +47,3 @@ const char *tcptuned_pins_cc_name(enum tcptuned_cc cc);
 enum tcptuned_cc tcptuned_pins_find_cc(const char *name); /* TCPTUNED_CCS: there is none */
 void tcptuned_pins_open_cc(struct tcptuned_kernel *k);
 void tcptuned_pins_remove_cc(const struct tcptuned_kernel *k, enum tcptuned_cc cc);
-
-#endif

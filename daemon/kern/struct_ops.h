@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Congestion controls as BPF struct_ops, on kernels with links for them and without. */
-#ifndef TCPTUNED_KERN_STRUCT_OPS_H
-#define TCPTUNED_KERN_STRUCT_OPS_H
+#pragma once
 
 #include <bpf/libbpf.h>
 
@@ -22,5 +21,3 @@ int tcptuned_structops_register(struct bpf_map *map, int *ret_link_fd);
  * negative errno with the old one as it was: -EOPNOTSUPP if one of the two has no link.
  */
 int tcptuned_structops_replace(struct bpf_map *map, int link_fd);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Formats /metrics (Prometheus' text format 0.0.4) from a snapshot. Pure. */
-#ifndef TCPTUNED_METRICS_EXPOSITION_H
-#define TCPTUNED_METRICS_EXPOSITION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -82,5 +81,3 @@ struct tcptuned_snapshot {
 
 /* Write the whole of /metrics. Errors stay in @out. */
 void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap);
-
-#endif

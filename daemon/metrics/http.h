@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The exporter: /metrics and a front page, by libmicrohttpd. No function waits. */
-#ifndef TCPTUNED_METRICS_HTTP_H
-#define TCPTUNED_METRICS_HTTP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,5 +54,3 @@ void tcptuned_http_renew(struct tcptuned_http *http);
 
 /* Close everything. NULL is allowed. */
 void tcptuned_http_stop(struct tcptuned_http *http);
-
-#endif

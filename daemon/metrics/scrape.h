@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Collects what a scrape shows, from the kernel and from the rest of the daemon. */
-#ifndef TCPTUNED_METRICS_SCRAPE_H
-#define TCPTUNED_METRICS_SCRAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,5 +60,3 @@ void tcptuned_scrape_free(struct tcptuned_scrape *scrape);
 
 /* Read everything and write it to @out. @scrape has no type, for struct tcptuned_http_options. */
 void tcptuned_scrape_print(void *scrape, FILE *out);
-
-#endif

@@ -4,8 +4,7 @@
  * level of parallel connections. Times are Unix time, because other clocks restart with each boot.
  * Every field is checked when it is read, as anything may have written the file.
  */
-#ifndef TCPTUNED_PATHS_DATABASE_H
-#define TCPTUNED_PATHS_DATABASE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -78,5 +77,3 @@ void tcptuned_path_key_format(const struct tcptuned_path_key *key, char ret[TCPT
 /* True if one of the two prefixes contains the other, in whatever network namespaces. */
 bool tcptuned_path_key_overlap(const struct tcptuned_path_key *a,
 			       const struct tcptuned_path_key *b);
-
-#endif

@@ -4,8 +4,7 @@
  * loaded at the next start. While the daemon is down the kernel continues to learn. No failure is
  * fatal: without a disk, paths are remembered as long as the programs stay.
  */
-#ifndef TCPTUNED_PATHS_PATHS_H
-#define TCPTUNED_PATHS_PATHS_H
+#pragma once
 
 #include "config/config.h"
 #include "kern/kernel.h"
@@ -70,5 +69,3 @@ int tcptuned_paths_forget(const struct tcptuned_kernel *kernel, const char *dire
 /* --forget-paths. */
 int tcptuned_paths_forget_as_daemon(const struct tcptuned_config *config, const char *prefix,
 				    struct tcptuned_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Describes rules and conditions of policies in words. */
-#ifndef TCPTUNED_POLICY_DESCRIBE_H
-#define TCPTUNED_POLICY_DESCRIBE_H
+#pragma once
 
 #include <tcptuned/abi/policy.h>
 
@@ -17,5 +16,3 @@ char *tcptuned_describe_rule(const struct tcptuned_rule *rule, const __u8 remote
 
 /* The same for all conditions of a policy; NULL is the default policy, "every connection". */
 char *tcptuned_describe_conditions(const struct tcptuned_named_policy *named);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Installs policies in the kernel's maps. One step puts them into force. */
-#ifndef TCPTUNED_POLICY_INSTALL_H
-#define TCPTUNED_POLICY_INSTALL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@
 int tcptuned_policies_install(struct tcptuned_kernel *kernel,
 			      const struct tcptuned_policy_source *policies, size_t len,
 			      struct tcptuned_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Looks up in the maps which rule a connection comes under, and the policies in force. */
-#ifndef TCPTUNED_POLICY_LOOKUP_H
-#define TCPTUNED_POLICY_LOOKUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ const char *tcptuned_policy_name(const struct tcptuned_kernel *kernel, __u32 key
 
 /* The congestion control of new connections under @policy, or "auto"; "": it sets none. */
 const char *tcptuned_policy_congestion_control(const struct tcptuned_policy *policy);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Compiles policies to what <tcptuned/abi/policy.h> describes. */
-#ifndef TCPTUNED_POLICY_RULESET_H
-#define TCPTUNED_POLICY_RULESET_H
+#pragma once
 
 #include <stddef.h>
 
@@ -50,5 +49,3 @@ void tcptuned_ruleset_free(struct tcptuned_ruleset *rules);
 
 /* Check that all policies of @config can be compiled. Returns as tcptuned_ruleset_compile(). */
 int tcptuned_policies_check(const struct tcptuned_config *config, struct tcptuned_error *err);
-
-#endif

@@ -9,8 +9,7 @@
  * Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences,
  * theorem 2.2. What it takes for given: connections do not influence each other (docs/rollout.md).
  */
-#ifndef TCPTUNED_POLICY_TRIAL_H
-#define TCPTUNED_POLICY_TRIAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -64,5 +63,3 @@ struct tcptuned_estimate tcptuned_trial_estimate(const struct tcptuned_trial *tr
  */
 bool tcptuned_trial_shows_harm(const struct tcptuned_trial *trial, bool *ret_sends,
 			       enum tcptuned_measure *ret_measure);
-
-#endif

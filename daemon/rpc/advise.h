@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_RPC_ADVISE_H
-#define TCPTUNED_RPC_ADVISE_H
+#pragma once
 
 #include "rpc/request.h"
 
 tcptuned_handler tcptuned_advise_handle;
-
-#endif

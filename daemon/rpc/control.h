@@ -4,8 +4,7 @@
  * line in answer, and is disconnected; after "events" it gets a line for each event until it
  * disconnects. Nothing here waits, and clients, requests and answers are bounded.
  */
-#ifndef TCPTUNED_RPC_CONTROL_H
-#define TCPTUNED_RPC_CONTROL_H
+#pragma once
 
 #include <sys/types.h>
 #include <systemd/sd-event.h>
@@ -62,5 +61,3 @@ void tcptuned_control_take_over(struct tcptuned_control *control, int fd,
 				const struct tcptuned_filter *filter);
 
 bool tcptuned_control_has_clients(const struct tcptuned_control *control);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Events: read from the ring buffer, filtered, and written as JSON. */
-#ifndef TCPTUNED_RPC_EVENTS_H
-#define TCPTUNED_RPC_EVENTS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -51,5 +50,3 @@ bool tcptuned_event_matches(const struct tcptuned_event *event,
  */
 json_t *tcptuned_event_json(const struct tcptuned_event *event, const char *policy,
 			    __s64 realtime_ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_RPC_FLOWS_H
-#define TCPTUNED_RPC_FLOWS_H
+#pragma once
 
 #include "rpc/json.h"
 #include "rpc/request.h"
@@ -10,5 +9,3 @@ tcptuned_handler tcptuned_flows_handle;
 /* A connection. @policy: the name of its policy; @rule: the rule that gave it that, or NULL. */
 json_t *tcptuned_flow_json(const struct tcptuned_flow_record *record, const char *policy,
 			   const char *rule);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* JSON of the control socket: members of an object, and an object as text. */
-#ifndef TCPTUNED_RPC_JSON_H
-#define TCPTUNED_RPC_JSON_H
+#pragma once
 
 #include <stdio.h>
 #include <linux/types.h>
@@ -41,5 +40,3 @@ static inline void tcptuned_json_print_line(FILE *out, json_t *object)
 	tcptuned_json_print(out, object);
 	fputc('\n', out);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_RPC_PATHS_H
-#define TCPTUNED_RPC_PATHS_H
+#pragma once
 
 #include "rpc/request.h"
 
@@ -8,5 +7,3 @@ tcptuned_handler tcptuned_paths_handle;
 
 /* The share of segments that were retransmitted. */
 double tcptuned_path_loss(const struct tcptuned_path *path);
-
-#endif

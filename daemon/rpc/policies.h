@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef TCPTUNED_RPC_POLICIES_H
-#define TCPTUNED_RPC_POLICIES_H
+#pragma once
 
 #include "flows/choice.h"
 #include "rpc/request.h"
@@ -14,5 +13,3 @@ const struct tcptuned_named_policy *tcptuned_policy_section(const struct tcptune
 /* Describe the rule that gave @record the policy @name. The caller frees the text; NULL: none. */
 char *tcptuned_policy_rule(const struct tcptuned_source *source,
 			   const struct tcptuned_flow_record *record, const char *name);
-
-#endif

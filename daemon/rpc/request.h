@@ -6,8 +6,7 @@
  *
  * One table in request.c says which command takes which fields.
  */
-#ifndef TCPTUNED_RPC_REQUEST_H
-#define TCPTUNED_RPC_REQUEST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -84,5 +83,3 @@ int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request
 
 /* Print the commands and their fields as a section of tcptunectl(8), in man(7) markup. */
 void tcptuned_request_print_man(FILE *out);
-
-#endif

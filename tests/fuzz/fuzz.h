@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What every libFuzzer target includes. `make fuzz` runs them. */
-#ifndef TCPTUNED_FUZZ_H
-#define TCPTUNED_FUZZ_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -17,5 +16,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 			abort();                                     \
 		}                                                    \
 	} while (0)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the tests of linkem's queue share. */
-#ifndef TCPTUNED_TEST_LINKEM_H
-#define TCPTUNED_TEST_LINKEM_H
+#pragma once
 
 #include "test.h"
 #include "queue.h"
@@ -45,5 +44,3 @@ static inline int compare(const void *a, const void *b)
 
 	return (x > y) - (x < y);
 }
-
-#endif

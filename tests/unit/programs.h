@@ -3,8 +3,7 @@
  * Lets a unit test include BPF programs: a program is a function of its arguments, and a field is
  * where the compiler puts it. Include it before them.
  */
-#ifndef TCPTUNED_TEST_PROGRAMS_H
-#define TCPTUNED_TEST_PROGRAMS_H
+#pragma once
 
 #define preserve_access_index
 #define __builtin_preserve_access_index(field) (field)
@@ -26,5 +25,3 @@
 
 /* Programs are global functions, which only the loader calls. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-
-#endif

@@ -8,8 +8,7 @@
  * back. Applications send all the time, or answer requests, send frames, or pause; after a pause
  * cwnd is what RFC 5681 (4.1) and RFC 2861 leave.
  */
-#ifndef TCPTUNED_TEST_RIGHTSIZE_MODEL_H
-#define TCPTUNED_TEST_RIGHTSIZE_MODEL_H
+#pragma once
 
 #include <sys/param.h>
 
@@ -957,5 +956,3 @@ static inline double model_mean_rtt_ms(void)
 {
 	return model.rtt_sum_ns / model.rtt_count / MS;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * first, the expected one after it, and the message of a failure names the value and the row of its
  * table.
  */
-#ifndef TCPTUNED_TEST_H
-#define TCPTUNED_TEST_H
+#pragma once
 
 #include <errno.h>
 #include <limits.h>
@@ -299,5 +298,3 @@ static inline uint32_t random_scaled(uint32_t min, uint32_t max)
 
 	return value < min ? min : value > max ? max : (uint32_t)value;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the simulated networks have in common. */
-#ifndef SIM_NETWORK_H
-#define SIM_NETWORK_H
+#pragma once
 
 #include <ns3/inet-socket-address.h>
 #include <ns3/node.h>
@@ -35,5 +34,3 @@ void WatchGivenUp(ns3::Ptr<ns3::Socket> socket);
 /* The second in which that happened; infinity if it did not. And to how many that are watched. */
 double GivenUpAt(ns3::Ptr<ns3::Socket> socket);
 size_t GivenUp();
-
-#endif

@@ -5,8 +5,7 @@
  * no round-trip time while losses are repaired. Not so: ns-3 undoes no reduction, and the window
  * of a loss is cwnd, which is in use where there is data at all times (else see clients.cc).
  */
-#ifndef SIM_TCP_FAMILY_H
-#define SIM_TCP_FAMILY_H
+#pragma once
 
 #include <string>
 
@@ -53,5 +52,3 @@ class TcpFamily : public ns3::TcpCongestionOps
  * ns3-scalable, ns3-vegas, ns3-reno of ns-3. Null if there is none of that name.
  */
 ns3::Ptr<ns3::TcpCongestionOps> CongestionControl(const std::string &name);
-
-#endif

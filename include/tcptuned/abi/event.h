@@ -3,8 +3,7 @@
  * Events: decisions about a connection, when they are made. The BPF programs write them to a ring
  * buffer while there are listeners. daemon/rpc/events.c names them and their two numbers.
  */
-#ifndef TCPTUNED_EVENT_H
-#define TCPTUNED_EVENT_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -56,5 +55,3 @@ struct tcptuned_event {
 struct tcptuned_event_gate {
 	__u64 until_ns; /* CLOCK_MONOTONIC; 0: there is no listener */
 };
-
-#endif

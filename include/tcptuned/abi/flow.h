@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The records of a connection, in its socket storage and as the iterator reports it. */
-#ifndef TCPTUNED_FLOW_H
-#define TCPTUNED_FLOW_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/algo/budget.h>
@@ -198,5 +197,3 @@ struct tcptuned_flow_record {
 	__u32 rcv_queue;      /* of these, waiting in the queue of the path; 0: it has none */
 	__u32 snd_queue;      /* of the bytes in flight, likewise */
 };
-
-#endif

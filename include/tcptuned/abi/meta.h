@@ -3,8 +3,7 @@
  * Which build loaded the pinned programs, and what was changed on the host, for a later tcptuned to
  * take over or undo. Its layout therefore never changes; anything new goes to another map.
  */
-#ifndef TCPTUNED_META_H
-#define TCPTUNED_META_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -29,5 +28,3 @@ struct tcptuned_meta {
 	__u32 build; /* CRC-32 of the BPF objects */
 	struct tcptuned_saved_sysctl sysctl[TCPTUNED_SYSCTLS];
 };
-
-#endif

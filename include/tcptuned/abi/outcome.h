@@ -4,8 +4,7 @@
  * when they end, tuned ones and others apart. Their sizes are strata, within which the two are
  * compared (daemon/policy/trial.c): what an application sends rarely depends on how fast it goes.
  */
-#ifndef TCPTUNED_OUTCOME_H
-#define TCPTUNED_OUTCOME_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/abi/policy.h>
@@ -51,5 +50,3 @@ static inline __u32 tcptuned_outcome_size(__u64 bytes)
 
 	return size < TCPTUNED_OUTCOME_SIZES ? size : TCPTUNED_OUTCOME_SIZES - 1;
 }
-
-#endif

@@ -15,8 +15,7 @@
  *
  * A new configuration is written next to the active one, and takes effect when the trie is swapped.
  */
-#ifndef TCPTUNED_POLICY_H
-#define TCPTUNED_POLICY_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -202,5 +201,3 @@ static inline int tcptuned_rule_matches(const struct tcptuned_rule *rule, const 
 		return 0;
 	return tcptuned_source_covers(rule, local);
 }
-
-#endif

@@ -10,8 +10,7 @@
  * enough or the ring buffer is half full. One pass adds everything up in a map, and puts the
  * requested connections, and few others, into the ring buffer.
  */
-#ifndef TCPTUNED_READOUT_H
-#define TCPTUNED_READOUT_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/abi/flow.h>
@@ -272,5 +271,3 @@ readout_matches(const struct readout_filter *filter, const __u32 local[4], const
 	return readout_prefix_covers(&filter->local, local) &&
 	       readout_prefix_covers(&filter->remote, remote);
 }
-
-#endif

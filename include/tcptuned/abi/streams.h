@@ -5,8 +5,7 @@
  * is in a pinned map, so that it outlives the daemon and another process can have it forgotten, as
  * of paths.
  */
-#ifndef TCPTUNED_ABI_STREAMS_H
-#define TCPTUNED_ABI_STREAMS_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/abi/policy.h>
@@ -35,5 +34,3 @@ struct tcptuned_streams_record {
 	double rtt_s, rtt_min_s;	     /* smoothed, and the smallest; 0: unknown */
 	double receiver_window, send_buffer; /* limited it, shares of the time */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Totals of the host, one copy per CPU. metrics/exposition.c has their names in Prometheus. */
-#ifndef TCPTUNED_TOTALS_H
-#define TCPTUNED_TOTALS_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/algo/log2.h>
@@ -91,5 +90,3 @@ static inline __u32 tcptuned_bucket(__u64 value)
 		return TCPTUNED_BUCKETS - 1;
 	return tcptuned_log2(value - 1) + 1;
 }
-
-#endif

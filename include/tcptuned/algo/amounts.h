@@ -3,8 +3,7 @@
  * Times, amounts and rates of a connection, and their limits. Times are microseconds, amounts
  * bytes.
  */
-#ifndef TCPTUNED_AMOUNTS_H
-#define TCPTUNED_AMOUNTS_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -83,5 +82,3 @@ static inline __u32 rightsize_clamp_window(__u64 window, __u32 min)
 		return min;
 	return window < RIGHTSIZE_WINDOW_MAX ? (__u32)window : RIGHTSIZE_WINDOW_MAX;
 }
-
-#endif

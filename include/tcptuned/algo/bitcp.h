@@ -32,8 +32,7 @@
  * One thing is added: a connection can begin with the maximum that an earlier one found on its path
  * (bitcp_seed()), instead of the default maximum.
  */
-#ifndef TCPTUNED_BITCP_H
-#define TCPTUNED_BITCP_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -415,5 +414,3 @@ bitcp_fn __u32 bitcp_undo(struct bitcp *st, __u32 cwnd)
 		bitcp_cwnd_changed(st, cwnd);
 	return st->cwnd;
 }
-
-#endif /* TCPTUNED_BITCP_H */

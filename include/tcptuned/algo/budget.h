@@ -28,8 +28,7 @@
  * Sums are changed by atomic additions; all CPUs share one struct budget. Amounts are bytes of
  * memory beyond what the kernel alone would give, times are microseconds of a monotonic clock.
  */
-#ifndef TCPTUNED_BUDGET_H
-#define TCPTUNED_BUDGET_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/algo/amounts.h>
@@ -330,5 +329,3 @@ static inline void budget_leave(struct budget *b, struct budget_share *share)
 	__sync_fetch_and_add(&budget_prefix_of(b, share)->wanted, -(__u64)share->wanted);
 	share->wanted = share->counted = 0;
 }
-
-#endif

@@ -19,8 +19,7 @@
  * If cwnd differs from the one returned last, the engine has set it (rate reduction, restart after
  * idle, clamp), and what has been counted towards the next packet is discarded.
  */
-#ifndef TCPTUNED_CONGESTION_H
-#define TCPTUNED_CONGESTION_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -60,5 +59,3 @@ congestion_fn __u32 congestion_window_in_use(__u32 cwnd, __u32 ssthresh, __u32 p
 		return cwnd;
 	return used;
 }
-
-#endif /* TCPTUNED_CONGESTION_H */

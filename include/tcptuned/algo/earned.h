@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* How much of what exceeds the kernel's own maximum a connection gets. */
-#ifndef TCPTUNED_EARNED_H
-#define TCPTUNED_EARNED_H
+#pragma once
 
 #include <tcptuned/algo/rightsize.h>
 
@@ -31,5 +30,3 @@ static inline __u32 rightsize_earned(const struct rightsize *rs, __u32 rtt_us)
 	carried = rightsize_muldiv(rs->rate_best, rtt_us, 1000000);
 	return rightsize_clamp_window((rs->steady < RIGHTSIZE_STEADY_ROUNDS ? 8 : 2) * carried, 0);
 }
-
-#endif

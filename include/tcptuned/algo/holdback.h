@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The draw of a trial: which connections are left to the kernel, to compare the others with. */
-#ifndef TCPTUNED_HOLDBACK_H
-#define TCPTUNED_HOLDBACK_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -33,5 +32,3 @@ static inline __attribute__((always_inline)) int holdback_draw(__u32 trial, __u3
 		x = holdback_mix(x ^ ((__u64)local[i] << 32 | remote[i]));
 	return (__u32)x < share;
 }
-
-#endif

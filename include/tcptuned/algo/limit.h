@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What limits a direction of a connection, by what its socket holds: the answer of explain. */
-#ifndef TCPTUNED_LIMIT_H
-#define TCPTUNED_LIMIT_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/algo/rightsize.h>
@@ -135,5 +134,3 @@ static inline __u32 limit_of_receiver(const struct limit_receiver *r)
 		return TCPTUNED_LIMIT_PATH;
 	return 8ull * r->used >= 5ull * r->window ? TCPTUNED_LIMIT_RWND : TCPTUNED_LIMIT_SENDER;
 }
-
-#endif

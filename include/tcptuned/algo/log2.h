@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The binary logarithm, rounded down: the position of the highest bit. */
-#ifndef TCPTUNED_LOG2_H
-#define TCPTUNED_LOG2_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -41,5 +40,3 @@ static inline __u32 tcptuned_log2_fixed(__u64 value)
 	part = (__u32)(whole > 10 ? value >> (whole - 10) : value << (10 - whole)) & 1023;
 	return 1024 * whole + part + 355 * part * (1024 - part) / (1u << 20);
 }
-
-#endif

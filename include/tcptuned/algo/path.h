@@ -12,8 +12,7 @@
  * Times are seconds of a clock that does not jump (CLOCK_BOOTTIME), amounts are bytes unless noted
  * otherwise.
  */
-#ifndef TCPTUNED_PATH_H
-#define TCPTUNED_PATH_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/algo/random_loss.h>
@@ -368,5 +367,3 @@ static inline void rightsize_begin_held(struct rightsize *rs, __u32 window)
 	rs->held = rs->window = window;
 	rightsize_enter(rs, RIGHTSIZE_HOLDING, 0);
 }
-
-#endif

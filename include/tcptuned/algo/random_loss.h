@@ -12,8 +12,7 @@
  *
  * Windows are segments, times microseconds.
  */
-#ifndef TCPTUNED_RANDOM_LOSS_H
-#define TCPTUNED_RANDOM_LOSS_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/algo/amounts.h>
@@ -262,5 +261,3 @@ static inline enum random_loss_did random_loss_round(struct random_loss *l,
 	random_loss_mark(l, r);
 	return RANDOM_LOSS_NOTHING;
 }
-
-#endif

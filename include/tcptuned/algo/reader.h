@@ -6,8 +6,7 @@
  * one holds memory for as long as it likes. By the rule of section III.B it may hold twice what it
  * reads in a round trip.
  */
-#ifndef TCPTUNED_READER_H
-#define TCPTUNED_READER_H
+#pragma once
 
 #include <tcptuned/algo/rightsize.h>
 
@@ -80,5 +79,3 @@ static inline __u32 rightsize_offer(__u32 limit, __u32 unread, __u32 min)
 {
 	return limit > unread && limit - unread > min ? limit - unread : min;
 }
-
-#endif

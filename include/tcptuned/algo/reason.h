@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* What determines the window of a direction: the reason that flows, explain and metrics give. */
-#ifndef TCPTUNED_REASON_H
-#define TCPTUNED_REASON_H
+#pragma once
 
 #include <tcptuned/algo/rightsize.h>
 
@@ -29,5 +28,3 @@ static inline __u8 rightsize_reason(const struct rightsize *rs)
 		return RIGHTSIZE_UNDER_TEST;
 	return rs->rate ? RIGHTSIZE_KERNEL : RIGHTSIZE_UNMEASURED;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * request ends the kernel's autotuning, so a policy may override it: the kernel does not get it, or
  * it is lifted.
  */
-#ifndef TCPTUNED_ALGO_REQUEST_STATE_H
-#define TCPTUNED_ALGO_REQUEST_STATE_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -87,5 +86,3 @@ static inline int request_is_overridden(enum request now)
 {
 	return now != REQUEST_NONE && now != REQUEST_APPLICATION;
 }
-
-#endif

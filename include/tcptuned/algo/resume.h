@@ -14,8 +14,7 @@
  *
  * Windows are packets.
  */
-#ifndef TCPTUNED_RESUME_H
-#define TCPTUNED_RESUME_H
+#pragma once
 
 #include <tcptuned/algo/congestion.h>
 
@@ -189,5 +188,3 @@ congestion_fn __u32 resume_retreat(struct resume *r, __u32 delivered)
 	}
 	return carried > CONGESTION_INITIAL_WINDOW ? carried : CONGESTION_INITIAL_WINDOW;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * as long as there is no queue. Before the first loss cubic grows by 5 % in each round trip
  * (bictcp_update()), which is more from 640 segments on.
  */
-#ifndef TCPTUNED_ROOM_H
-#define TCPTUNED_ROOM_H
+#pragma once
 
 #include <linux/types.h>
 #include <tcptuned/algo/random_loss.h>
@@ -25,5 +24,3 @@ static inline __u8 room_round(__u8 rounds, const struct random_loss_round *r)
 		return 0;
 	return rounds < ROOM_ROUNDS ? rounds + 1 : rounds;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* How much data of a sender may wait unsent (TCP_NOTSENT_LOWAT). */
-#ifndef TCPTUNED_UNSENT_H
-#define TCPTUNED_UNSENT_H
+#pragma once
 
 #include <tcptuned/algo/rightsize.h>
 
@@ -44,5 +43,3 @@ static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us, __u32 asked, __u3
 		bytes = asked;
 	return bytes > RIGHTSIZE_WINDOW_MAX ? RIGHTSIZE_WINDOW_MAX : (__u32)bytes;
 }
-
-#endif
