@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <netdb.h>
-#include <string.h>
 
 #include "client.h"
 #include "commands.h"

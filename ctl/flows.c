@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcptunectl flows: the connections, as a table. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "client.h"

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "config/config.h"
 #include "config/options.h"
 #include "config/print.h"
 #include "rpc/request.h"

@@ -4,7 +4,7 @@
  * memory: the call of Enable (Weigle and Feng, section 2, technique 5). tcptuned_advise() of lib/
  * asks for it.
  */
-#include "rpc/advise.h"
+#include "rpc/request.h"
 
 #include <bpf/bpf.h>
 #include <string.h>

@@ -14,14 +14,8 @@
 #include <unistd.h>
 
 #include "policy/lookup.h"
-#include "rpc/advise.h"
 #include "rpc/events.h"
-#include "rpc/flows.h"
 #include "rpc/json.h"
-#include "rpc/paths.h"
-#include "rpc/policies.h"
-#include "rpc/status.h"
-#include "rpc/trial.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"

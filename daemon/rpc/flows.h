@@ -4,8 +4,6 @@
 #include "rpc/json.h"
 #include "rpc/request.h"
 
-tcptuned_handler tcptuned_flows_handle;
-
 /* A connection. @policy: the name of its policy; @rule: the rule that gave it that, or NULL. */
 json_t *tcptuned_flow_json(const struct tcptuned_flow_record *record, const char *policy,
 			   const char *rule);

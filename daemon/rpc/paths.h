@@ -3,7 +3,5 @@
 
 #include "rpc/request.h"
 
-tcptuned_handler tcptuned_paths_handle;
-
 /* The share of segments that were retransmitted. */
 double tcptuned_path_loss(const struct tcptuned_path *path);

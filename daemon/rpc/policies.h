@@ -4,8 +4,6 @@
 #include "flows/choice.h"
 #include "rpc/request.h"
 
-tcptuned_handler tcptuned_policies_handle, tcptuned_policies_handle_test;
-
 /* The section of a policy in force; NULL: it is the default policy. */
 const struct tcptuned_named_policy *tcptuned_policy_section(const struct tcptuned_source *source,
 							    __u32 key);

@@ -76,6 +76,9 @@ struct tcptuned_source {
 typedef int tcptuned_handler(const struct tcptuned_source *source,
 			     const struct tcptuned_request *request, FILE *out,
 			     struct tcptuned_error *err);
+extern tcptuned_handler tcptuned_status_handle, tcptuned_flows_handle, tcptuned_policies_handle,
+	tcptuned_policies_handle_test, tcptuned_paths_handle, tcptuned_advise_handle,
+	tcptuned_trial_handle;
 
 /* Parse @len bytes at @line, which need not end in NUL. After a failure @ret is unchanged. */
 int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request *ret,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rpc/status.h"
+#include "rpc/request.h"
 
 #include <bpf/bpf.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What tuning has changed, by the connections that policies hold back: policy/trial.h. */
-#include "rpc/trial.h"
+#include "rpc/request.h"
 
 #include <math.h>
 #include <string.h>
