@@ -3,6 +3,7 @@
 # and bench/Makefile, which are included here.
 
 PREFIX     ?= /usr/local
+BINDIR     ?= $(PREFIX)/bin
 SBINDIR    ?= $(PREFIX)/sbin
 UNITDIR    ?= $(if $(filter /usr,$(PREFIX)),/lib/systemd/system,/etc/systemd/system)
 ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
@@ -154,8 +155,8 @@ INSTALL_FILE    = $(INSTALL) -D -m 644
 
 install: all install-lib ## into PREFIX, below DESTDIR
 	$(INSTALL_PROGRAM) $(BUILD)/tcptuned $(DESTDIR)$(SBINDIR)/tcptuned
-	$(INSTALL_PROGRAM) $(BUILD)/tcptunectl $(DESTDIR)$(SBINDIR)/tcptunectl
-	$(INSTALL_PROGRAM) $(BUILD)/tcptune-run $(DESTDIR)$(PREFIX)/bin/tcptune-run
+	$(INSTALL_PROGRAM) $(BUILD)/tcptunectl $(DESTDIR)$(BINDIR)/tcptunectl
+	$(INSTALL_PROGRAM) $(BUILD)/tcptune-run $(DESTDIR)$(BINDIR)/tcptune-run
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/lib/tcptuned $(BUILD)/tcptune-preload.so
 	$(INSTALL_FILE) -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/tcptune-run.1
 	$(INSTALL_FILE) ctl/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tcptunectl
@@ -181,10 +182,11 @@ uninstall: uninstall-lib ## stop it, and remove what was installed; the configur
 	fi
 	if [ -z "$(DESTDIR)" ] && [ -x $(SBINDIR)/tcptuned ] && \
 	   { [ -S /run/tcptuned/control ] || [ -d /sys/fs/bpf/tcptuned ]; }; then \
-		$(SBINDIR)/tcptunectl detach || $(SBINDIR)/tcptuned --detach; \
+		$(BINDIR)/tcptunectl detach || $(SBINDIR)/tcptuned --detach; \
 	fi
-	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,tcptuned tcptunectl) $(addprefix $(DESTDIR)$(PREFIX)/,bin/tcptune-run share/man/man8/tcptuned.8 \
-		lib/tcptuned/tcptune-preload.so share/man/man1/tcptune-run.1 \
+	rm -f $(DESTDIR)$(SBINDIR)/tcptuned $(addprefix $(DESTDIR)$(BINDIR)/,tcptunectl tcptune-run) \
+		$(addprefix $(DESTDIR)$(PREFIX)/,lib/tcptuned/tcptune-preload.so \
+		share/man/man1/tcptune-run.1 share/man/man8/tcptuned.8 \
 		share/man/man8/tcptunectl.8 share/man/man5/tcptuned.conf.5 \
 		share/bash-completion/completions/tcptunectl share/fish/vendor_completions.d/tcptunectl.fish) \
 		$(DESTDIR)$(ZSHDIR)/_tcptunectl $(UNITS:%=$(DESTDIR)$(UNITDIR)/%)

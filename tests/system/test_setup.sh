@@ -70,12 +70,12 @@ test_setup_again_and_uninstall_without_systemd() {
 	command_does dpkg-query "echo install ok installed"
 	mount -t tmpfs tmpfs /run
 	mount -t tmpfs tmpfs /usr/local
-	mkdir /usr/local/sbin
+	mkdir /usr/local/{bin,sbin}
 	: >"$TEST_DIR/none.conf"
 	printf '#!/bin/sh\nexec "%s" "$@" %s\n' "$TEST_BUILD/tcptuned" "--config=$TEST_DIR/none.conf \
 		--set=tcptuned.cgroup=$TEST_CGROUP/group --set=metrics.port=$METRICS_PORT \
 		--set=tcptuned.state_directory=$TEST_DIR/state" >/usr/local/sbin/tcptuned
-	ln -s "$TEST_BUILD/tcptunectl" /usr/local/sbin/tcptunectl
+	ln -s "$TEST_BUILD/tcptunectl" /usr/local/bin/tcptunectl
 	chmod 755 /usr/local/sbin/tcptuned
 	export BUILD=/usr/local/sbin # what setup.sh checks before it installs it
 	setup start
@@ -102,5 +102,5 @@ test_setup_again_and_uninstall_without_systemd() {
 	kill -0 "$second"
 	make -s -n -C "$TEST_TOP" uninstall UNITDIR="$TEST_DIR/units" | sh -e
 	wait_until eval '! kill -0 $second 2>/dev/null'
-	expect_eq "$(find /sys/fs/bpf /usr/local -mindepth 1 ! -name sbin ! -name '*.debug')" "" "left of it"
+	expect_eq "$(find /sys/fs/bpf /usr/local -mindepth 1 ! -name '*bin' ! -name '*.debug')" "" "left of it"
 }
