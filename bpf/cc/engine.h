@@ -221,19 +221,23 @@ static __always_inline void abandon_window(struct tcp_sock *tp)
 static __always_inline void on_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u8 state;
+	struct resume *r = resume_of(tp);
 
-	resume_expire(resume_of(tp), tp->tcp_mstamp);
-	state = resume_of(tp)->state;
-	if (event == CA_EVENT_CWND_RESTART && state == RESUME_UNVALIDATED) {
-		restore_slow_start(tp);
-		resume_again(resume_of(tp));
-	} else if (event == CA_EVENT_CWND_RESTART && state != RESUME_READY &&
-		   state != RESUME_KNOWN) {
-		/* There may be several before a segment leaves: the first one finds the window. */
-		after_pause(tp, tp->snd_cwnd);
-	} else if (event == CA_EVENT_TX_START && state == RESUME_READY) {
+	resume_expire(r, tp->tcp_mstamp);
+	if (event == CA_EVENT_TX_START && r->state == RESUME_READY)
 		begin_after_pause(sk);
+	if (event != CA_EVENT_CWND_RESTART)
+		return;
+	switch (r->state) {
+	case RESUME_UNVALIDATED: /* before anything of its window was acknowledged */
+		restore_slow_start(tp);
+		resume_ready(r, 0);
+		break;
+	case RESUME_READY: /* again before a segment left: the first one found the window */
+	case RESUME_KNOWN:
+		break;
+	default:
+		after_pause(tp, tp->snd_cwnd);
 	}
 }
 

@@ -514,6 +514,15 @@ static struct tcp_sock new_connection(const struct calls *calls)
 	return tp;
 }
 
+static struct tcp_sock jumps(const struct calls *calls)
+{
+	struct tcp_sock tp = new_connection(calls);
+
+	acknowledge(calls, &tp, 10);
+	assert_int_equal(tp.snd_cwnd, 196);
+	return tp;
+}
+
 /*
  * RFC 9959: the initial window is acknowledged, the jump is paced, its first ACK leaves what is in
  * flight, and slow start goes on from there.
@@ -548,10 +557,8 @@ TEST(a_connection_jumps_on_a_known_path)
 TEST(a_jump_is_not_passed_on)
 {
 	for_each_row (calls, both) {
-		struct tcp_sock tp = new_connection(calls);
+		struct tcp_sock tp = jumps(calls);
 
-		acknowledge(calls, &tp, 10);
-		assert_int_equal(tp.snd_cwnd, 196);
 		send_packets(&tp, 25);
 		calls->release((struct sock *)&tp);
 		assert_int_equal(tp.snd_cwnd, 25);
@@ -566,10 +573,8 @@ TEST(a_jump_is_not_passed_on)
 TEST(a_loss_on_a_known_path)
 {
 	for_each_row (calls, both) {
-		struct tcp_sock tp = new_connection(calls);
+		struct tcp_sock tp = jumps(calls);
 
-		acknowledge(calls, &tp, 10);
-		assert_int_equal(tp.snd_cwnd, 196);
 		send_packets(&tp, 196);
 		acknowledge(calls, &tp, 20);
 		tp.sacked_out = 30;
@@ -588,10 +593,9 @@ TEST(a_loss_on_a_known_path)
 TEST(a_lost_jump_ends_slow_start)
 {
 	for_each_row (calls, both) {
-		struct tcp_sock tp = new_connection(calls);
+		struct tcp_sock tp = jumps(calls);
 		__u32 left;
 
-		acknowledge(calls, &tp, 10);
 		send_packets(&tp, 196);
 		left = calls->ssthresh((struct sock *)&tp);
 		tp.snd_ssthresh = tp.snd_cwnd = left;
@@ -619,9 +623,8 @@ TEST(a_spurious_loss_on_a_known_path)
 {
 	for_each_row (calls, both)
 		for (int acked = 0; acked <= 20; acked += 20) {
-			struct tcp_sock tp = new_connection(calls);
+			struct tcp_sock tp = jumps(calls);
 
-			acknowledge(calls, &tp, 10);
 			send_packets(&tp, 196);
 			if (acked)
 				acknowledge(calls, &tp, 20);
@@ -674,10 +677,8 @@ TEST(a_finite_ssthresh_on_a_known_path)
 TEST(a_pause_on_a_known_path)
 {
 	for_each_row (calls, both) {
-		struct tcp_sock tp = new_connection(calls);
+		struct tcp_sock tp = jumps(calls);
 
-		acknowledge(calls, &tp, 10);
-		assert_int_equal(tp.snd_cwnd, 196);
 		calls->event((struct sock *)&tp, CA_EVENT_CWND_RESTART);
 		assert_true(tp.snd_ssthresh >= TCP_INFINITE_SSTHRESH);
 		/* One RTO: what the kernel leaves is paced. */

@@ -51,6 +51,14 @@ struct resume {
 	__u16 restart;	 /* the window that the kernel has left, at most 65535 */
 };
 
+/* The next segment goes on with a window of @packets, or with a larger one that the kernel left. */
+congestion_fn void resume_ready(struct resume *r, __u32 packets)
+{
+	r->state = RESUME_READY;
+	r->packets = packets;
+	r->finite = r->jumps = r->slower = 0;
+}
+
 /*
  * A pause of @pause_s ends, before which the window was @cwnd; the path has carried @pipe in a
  * round trip. Returns whether resume_begin() is to follow with the first segment.
@@ -60,18 +68,10 @@ congestion_fn int resume_after_pause(struct resume *r, __u32 pause_s, __u32 cwnd
 	__u32 halvings = pause_s / RESUME_HALF_LIFE_S, window = pipe < cwnd / 2 ? 2 * pipe : cwnd;
 
 	window = halvings < 32 ? window >> halvings : 0;
-	r->state = window < RESUME_WINDOW_MIN ? RESUME_NORMAL : RESUME_READY;
-	r->packets = window;
-	r->finite = r->jumps = r->slower = 0;
+	resume_ready(r, window);
+	if (window < RESUME_WINDOW_MIN)
+		r->state = RESUME_NORMAL;
 	return r->state;
-}
-
-/* A pause ends before a window was used: the next segment goes on with what the kernel left. */
-congestion_fn void resume_again(struct resume *r)
-{
-	r->state = RESUME_READY;
-	r->packets = 0;
-	r->finite = r->jumps = r->slower = 0;
 }
 
 /* A new connection on a path that is known to carry twice @window in a round trip. */
