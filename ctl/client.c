@@ -139,7 +139,7 @@ int ctl_read_answer(FILE *stream, json_t **ret, struct tcptuned_error *err)
 		error = fail_daemon(err, errno, "does not answer");
 	else
 		error = FAIL(err, EIO, DAEMON,
-			     "the daemon's answer is no JSON: is it of another version?");
+			     "the daemon's answer is not JSON; is it of another version?");
 	if (!error)
 		return 0;
 	json_decref(*ret);

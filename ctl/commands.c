@@ -237,8 +237,8 @@ static int set_number(json_t *request, const struct ctl_option *option, const ch
 	errno = 0;
 	number = strtoull(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || errno || number > UINT32_MAX)
-		return USAGE(err, "--%s: %.60s is no whole number; write --%s=1, for example", name,
-			     text, name);
+		return USAGE(err, "--%s: %.60s is not a whole number; write --%s=1, for example",
+			     name, text, name);
 	json_object_set_new(request, option->field, json_integer((json_int_t)number));
 	return 0;
 }

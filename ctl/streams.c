@@ -69,7 +69,7 @@ static int parse_number(const char *name, const char *text, const char *suffixes
 	end += suffix != NULL;
 	if (end == text || *end || !(number >= min && number <= max) ||
 	    (!*suffixes && number != floor(number)))
-		return USAGE(err, "--%s: %.60s is no %snumber from %.10g to %.10g; see --help",
+		return USAGE(err, "--%s: %.60s is not a %snumber from %.10g to %.10g; see --help",
 			     name, text, *suffixes ? "" : "whole ", min, max);
 	*ret = number;
 	return 0;
@@ -415,7 +415,7 @@ static void print_basis(const struct tcptuned_streams_result *r, const json_t *m
 {
 	printf("\nConfidence %s. ", confidences[r->confidence]);
 	if (memory) {
-		printf("From %llu windows of time in which connections %s, the last one %llu s ago.\n",
+		printf("From %llu measurement intervals in which connections %s, the last one %llu s ago.\n",
 		       ctl_number(memory, "windows"), r->levels[0].receives ? "received" : "sent",
 		       ctl_number(memory, "age_s"));
 		return;
@@ -588,7 +588,7 @@ static int print_refusal(const struct ctl *ctl, const struct question *q, const 
 			 const json_t *memory, struct tcptuned_error *err)
 {
 	const char *refused = memory ? ctl_text(memory, "refused")
-				     : "no windows of time seen with the same connections";
+				     : "no measurement interval with the same connections so far";
 	json_auto_t *answer = NULL;
 
 	if (!*refused)

@@ -578,10 +578,11 @@ static int parse_options(struct top *top, struct tcptuned_error *err)
 
 	top->seconds = delay ? strtod(delay, &end) : 1;
 	if (delay && (end == delay || *end || !(top->seconds >= 0.1 && top->seconds <= 3600)))
-		return USAGE(err, "--delay: %.60s is no number of seconds from 0.1 to 3600", delay);
+		return USAGE(err, "--delay: %.60s is not a number of seconds from 0.1 to 3600",
+			     delay);
 	top->limit = limit ? strtoul(limit, &end, 10) : 0;
 	if (limit && (*end || top->limit < 1 || top->limit > FLOWS_READ))
-		return USAGE(err, "--limit: %.60s is no number from 1 to %d", limit, FLOWS_READ);
+		return USAGE(err, "--limit: %.60s is not a number from 1 to %d", limit, FLOWS_READ);
 	return 0;
 }
 

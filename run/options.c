@@ -98,7 +98,7 @@ static int set_option(struct run_options *options, int which, struct tcptuned_er
 		break;
 	case RATE:
 		if (run_parse_rate(optarg, &options->rate))
-			return USAGE(err, "--rate: %.100s is no rate; write for example 100Mbit",
+			return USAGE(err, "--rate: %.100s is not a rate; write for example 100Mbit",
 				     optarg);
 		break;
 	case SHOW_VERSION:

@@ -127,7 +127,8 @@ bool tcptuned_streams_memory_fit(const struct tcptuned_streams_row *rows, size_t
 		return REFUSE("%zu number%s of connections seen, and %d are needed", len,
 			      len == 1 ? "" : "s", LEVELS_MIN);
 	if (windows < WINDOWS_MIN)
-		return REFUSE("%llu windows of time seen, and %d are needed", windows, WINDOWS_MIN);
+		return REFUSE("only %llu measurement intervals so far; %d are needed", windows,
+			      WINDOWS_MIN);
 	if (levels[len - 1].streams < SPREAD_MIN * levels[0].streams)
 		return REFUSE("from %u to %u connections seen, and the largest number has to be "
 			      "%d times the smallest",

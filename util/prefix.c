@@ -61,7 +61,7 @@ static const char *parse(const char *text, size_t length, struct tcptuned_prefix
 
 	memset(ret, 0, sizeof(*ret));
 	if (length >= sizeof(address) || memchr(text, '\0', length))
-		return "which is no prefix";
+		return "which is not a prefix";
 	memcpy(address, text, length);
 	address[length] = '\0';
 	slash = strchr(address, '/');
@@ -71,7 +71,7 @@ static const char *parse(const char *text, size_t length, struct tcptuned_prefix
 		ret->address[10] = ret->address[11] = 0xff;
 		ret->ipv4 = true;
 	} else if (inet_pton(AF_INET6, address, ret->address) != 1) {
-		return "which is no prefix";
+		return "which is not a prefix";
 	}
 	bits = max = ret->ipv4 ? 32 : 128;
 	if (slash && !parse_length(slash + 1, max, &bits))
@@ -200,7 +200,7 @@ int tcptuned_prefixes_add_lines(struct tcptuned_prefixes *prefixes, const char *
 		/* A file that was named by mistake, as /etc/shadow, is not quoted. */
 		if (error == -EINVAL &&
 		    strspn(text, "0123456789abcdefABCDEF:./") < (size_t)(stop - text))
-			snprintf(ret_problem, size, "is no prefix");
+			snprintf(ret_problem, size, "is not a prefix");
 		if (error)
 			return error;
 		text = newline ? newline + 1 : end;

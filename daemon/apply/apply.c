@@ -104,9 +104,8 @@ static void overrule(struct tcptuned_policy *record, const struct tcptuned_polic
 }
 
 /*
- * What a command has disabled stays so while its section exists, also after a reload, or if the
- * daemon was killed: the records in force say it. So does what a trial has shown to do harm. A
- * command or a trial changes that of one policy.
+ * A policy that a command has disabled stays disabled while its section exists, across reloads and
+ * if the daemon is killed; so does one whose trial has shown harm. The records in force keep that.
  */
 static void keep_overruled(struct tcptuned_daemon *d)
 {

@@ -463,7 +463,7 @@ const char *tcptuned_key_parse(const struct tcptuned_key *key, const char *text,
 	void *value = (char *)values + key->offset;
 
 	if (!*text)
-		return "is no value";
+		return "is not a value";
 	if (key->special && !strcmp(text, key->special)) {
 		if (key->type == KEY_PREFIXES)
 			tcptuned_prefixes_free(value);

@@ -119,7 +119,7 @@ static int enter_policy(struct loading *l, const char *name)
 
 	if (!length || name[length] || length >= TCPTUNED_POLICY_NAME_MAX)
 		return fail_here(l,
-				 "\"%.60s\" is no name of a policy; use at most %d letters, "
+				 "\"%.60s\" is not a policy name; use at most %d letters, "
 				 "digits, _ and -, as in [policy web]",
 				 name, TCPTUNED_POLICY_NAME_MAX - 1);
 	if (!strcmp(name, "default"))
@@ -280,8 +280,9 @@ static int parse_line(struct loading *l, char *line, size_t length)
 	static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 	if (strlen(line) != length)
-		return fail_here(l, "the line contains a NUL byte, so this is no text file; name "
-				    "another file, or remove the byte");
+		return fail_here(l,
+				 "the line contains a NUL byte, so this is not a text file; name "
+				 "another file, or remove the byte");
 	if (l->line == 1 && !strncmp(line, byte_order_mark, strlen(byte_order_mark)))
 		line += strlen(byte_order_mark);
 	line = strip(line);

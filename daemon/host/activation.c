@@ -66,7 +66,7 @@ void tcptuned_activation_run_previous(char **argv)
 {
 	if (previous_fd < 0 || is_own(previous_fd))
 		return;
-	log_error("the previous build, %s, goes on; install one that "
+	log_error("falling back to the previous build (%s); install one that "
 		  "tcptuned --check-load accepts, and restart it",
 		  argv[0]);
 	for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + passed; fd++)

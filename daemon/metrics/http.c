@@ -84,7 +84,7 @@ static int open_listener(const char *text, unsigned int number, bool *ret_elsewh
 	snprintf(port, sizeof(port), "%u", number);
 	if (getaddrinfo(text, port, &hints, &address))
 		return FAIL(error, EINVAL, CONFIG,
-			    "metrics: \"%s\" port %u is no numeric IPv4 or IPv6 address "
+			    "metrics: \"%s\" port %u is not a numeric IPv4 or IPv6 address "
 			    "and port; correct address= and port= in [metrics]",
 			    text, number);
 	fd = listen_on(address, ret_elsewhere);

@@ -53,18 +53,18 @@ static int parse_string(const struct field *field, const char *text, void *to,
 			struct tcptuned_error *err)
 {
 	if (!text)
-		return USAGE(err, "%s: a string belongs here", field->name);
+		return USAGE(err, "%s: must be a string", field->name);
 	if (field->type == FIELD_COLUMN)
 		return tcptuned_column_parse(field->name, text, to, err);
 	if (field->type == FIELD_PREFIX && tcptuned_prefix_of(text, to))
 		return USAGE(err,
-			     "%s: %.60s is no address; write one like 192.0.2.1 or "
+			     "%s: %.60s is not an address; write one like 192.0.2.1 or "
 			     "2001:db8::1, or a prefix like 192.0.2.0/24",
 			     field->name, text);
 	if (field->type == FIELD_PREFIX)
 		return 0;
 	if (!*text || strlen(text) >= field->size)
-		return USAGE(err, "%s: \"%.60s\" is no name of 1 to %zu characters", field->name,
+		return USAGE(err, "%s: \"%.60s\" is not a name of 1 to %zu characters", field->name,
 			     text, field->size - 1);
 	strcpy(to, text);
 	return 0;
@@ -76,7 +76,7 @@ static int parse_number(const struct field *field, const json_t *value, void *to
 	json_int_t number = json_integer_value(value);
 
 	if (!json_is_integer(value) || number < 1 || number > field->max)
-		return USAGE(err, "%s: a whole number from 1 to %lld belongs here", field->name,
+		return USAGE(err, "%s: must be a whole number from 1 to %lld", field->name,
 			     (long long)field->max);
 	if (field->size == sizeof(__u16))
 		*(__u16 *)to = (__u16)number;
@@ -95,7 +95,7 @@ static int parse_field(const struct field *field, const json_t *value,
 	if (field->type != FIELD_BOOL)
 		return parse_string(field, json_string_value(value), to, err);
 	if (!json_is_boolean(value))
-		return USAGE(err, "%s: true or false belongs here", field->name);
+		return USAGE(err, "%s: must be true or false", field->name);
 	*(bool *)to = json_is_true(value);
 	return 0;
 }
@@ -114,9 +114,7 @@ static int check_ends(const struct tcptuned_filter *filter, struct tcptuned_erro
 				     "end, as in 192.0.2.1:5201 or 192.0.2.1",
 				     field);
 		if (ends[i]->length != 128)
-			return USAGE(err,
-				     "%s: a prefix is no end of a connection; write one address",
-				     field);
+			return USAGE(err, "%s: expected a single address, not a prefix", field);
 	}
 	if (ends[0]->ipv4 != ends[1]->ipv4)
 		return USAGE(err,
@@ -133,7 +131,7 @@ static int parse_command(const json_t *root, struct tcptuned_request *request,
 	char suggestion[TCPTUNED_SUGGESTION];
 
 	if (!name)
-		return USAGE(err, "command: it is missing, or is no string");
+		return USAGE(err, "command: missing, or not a string");
 	for (request->command = 0; commands[request->command]; request->command++)
 		if (!strcmp(commands[request->command], name))
 			return 0;
@@ -165,7 +163,7 @@ static int check_request(struct tcptuned_request *request, struct tcptuned_error
 	if ((command & OF(ADVISE)) && request->filter.address.length != 128)
 		return USAGE(err, "address: advise needs one address, and no prefix");
 	if (request->rules && request->limit > TCPTUNED_RULES_LIMIT_MAX)
-		return USAGE(err, "limit: with rules, a whole number from 1 to %d belongs here",
+		return USAGE(err, "limit: with rules, must be a whole number from 1 to %d",
 			     TCPTUNED_RULES_LIMIT_MAX);
 	if (!request->limit)
 		request->limit = request->rules ? TCPTUNED_RULES_LIMIT_MAX : TCPTUNED_FLOWS_LIMIT;
@@ -186,11 +184,12 @@ int tcptuned_request_parse(const char *line, size_t len, struct tcptuned_request
 		return USAGE(err, "the request is longer than %d bytes", TCPTUNED_REQUEST_MAX);
 	root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &problem);
 	if (!root)
-		return USAGE(err, "the request is no JSON, at byte %d: %.60s", problem.position,
+		return USAGE(err, "the request is invalid JSON at byte %d: %.60s", problem.position,
 			     problem.text);
 	if (!json_is_object(root))
-		return USAGE(err, "the request is no JSON object; write {\"command\":\"status\"}, "
-				  "for example");
+		return USAGE(err,
+			     "the request is not a JSON object; write {\"command\":\"status\"}, "
+			     "for example");
 	error = parse_command(root, &request, err);
 	json_object_foreach (root, name, value)
 		error = error ?: parse_member(name, value, &request, err);

@@ -246,8 +246,8 @@ test_wrong_arguments() {
 	ctl_refuses 2 "a command is missing; tcptunectl --help"
 	ctl_refuses 2 "--port: its argument is missing; write --port=PORT" flows --port
 	ctl_refuses 2 "rttt; did you mean rtt\?" flows --columns rttt
-	ctl_refuses 2 "--delay: soon is no number of seconds" top --delay=soon
-	ctl_refuses 2 "--limit: 0 is no number from 1 to 1000" top -n 0
+	ctl_refuses 2 "--delay: soon is not a number of seconds" top --delay=soon
+	ctl_refuses 2 "--limit: 0 is not a number from 1 to 1000" top -n 0
 	ctl_refuses 2 "extra: unexpected; the usage is tcptunectl status" status extra
 	ctl_refuses 2 "an argument is missing; the usage is tcptunectl explain" explain
 	ctl_refuses 2 "1.2.3: neither an address nor a port" explain 1.2.3
@@ -256,7 +256,7 @@ test_wrong_arguments() {
 	expect_eq "$(ctl help flows)" "$(ctl flows --help)" "help of a command"
 	ctl_refuses 40 "no tcptuned runs: no process listens on .*; start it: systemctl start tcptuned" status
 	tcptuned_start
-	ctl_refuses 2 "port: a whole number from 1 to 65535" flows --port 70000
+	ctl_refuses 2 "port: must be a whole number from 1 to 65535" flows --port 70000
 	expect_match "$(raw "$(printf '%5000s' x)")" '"error":"the request is longer than 4096' "too long"
 	expect_match "$(raw '{"command":"status"}')" '"pid":' "and it still answers"
 }

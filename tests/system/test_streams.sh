@@ -37,7 +37,7 @@ refuses() { # STATUS PATTERN ARGUMENT...
 	expect_refused "$1" "^tcptunectl: .*$2" streams "${@:3}"
 }
 
-# Later the path is longer: there is no number.
+# Later the path is longer: there is not a number.
 test_streams_on_a_path_whose_rtt_changes() {
 	host a b
 	iperf3_server
@@ -238,12 +238,12 @@ END
 
 test_streams_wrong_arguments() {
 	host a
-	refuses 2 "--max-impact: .* is no number" --max-impact 200% 10.0.0.1
-	refuses 2 "--max-impact: .* is no number" --max-impact -3 10.0.0.1
-	refuses 2 "--max-streams: .* is no whole number" --max-streams 0 10.0.0.1
-	refuses 2 "--max-streams: 1.5 is no whole number" --max-streams 1.5 10.0.0.1
-	refuses 2 "--want: .* is no number" --want fast 10.0.0.1
-	refuses 2 "--probe-bytes: .* is no number" --probe-bytes 5X 10.0.0.1
+	refuses 2 "--max-impact: .* is not a number" --max-impact 200% 10.0.0.1
+	refuses 2 "--max-impact: .* is not a number" --max-impact -3 10.0.0.1
+	refuses 2 "--max-streams: .* is not a whole number" --max-streams 0 10.0.0.1
+	refuses 2 "--max-streams: 1.5 is not a whole number" --max-streams 1.5 10.0.0.1
+	refuses 2 "--want: .* is not a number" --want fast 10.0.0.1
+	refuses 2 "--probe-bytes: .* is not a number" --probe-bytes 5X 10.0.0.1
 	refuses 2 "--probe: ftp: write" --probe ftp 10.0.0.1
 	refuses 2 "not UTF-8" $'\xff'
 	refuses 2 "an argument is missing"
@@ -301,10 +301,10 @@ test_streams_passive_on_a_lossy_path() {
 	CONGESTION=reno sized_path --rate 20mbit --delay 5ms --loss 0.01
 	in_group=in_group iperf3_server
 	iperf3_tests=0
-	says "^No advice: no windows of time seen" "before any transfer"
+	says "^No advice: no measurement interval" "before any transfer"
 	transfers 1 8
-	says "^No advice: [0-9]+ (numbers of connections|windows of time) seen, and [38] are needed" "after two numbers"
-	expect_match "$(ctl paths)" "10.99.0.2 +send +reno +1-8 .* none: [0-9]+ (numbers of connections|windows of time)" "listed"
+	says "^No advice: ([0-9]+ numbers of connections seen, and|only [0-9]+ measurement intervals so far;) [38] are needed" "after two numbers"
+	expect_match "$(ctl paths)" "10.99.0.2 +send +reno +1-8 .* none: (only )?[0-9]+ (numbers of connections|measurement intervals)" "listed"
 	transfers 2 4
 	numbers_seen "of connections that sent"
 	tcptuned_stop
@@ -312,7 +312,7 @@ test_streams_passive_on_a_lossy_path() {
 	tcptuned_start
 	numbers_seen "after a restart"
 	ctl paths forget "${ADDR[b]}" >/dev/null
-	says "^No advice: no windows of time seen" "once it is forgotten"
+	says "^No advice: no measurement interval" "once it is forgotten"
 	expect_eq "$(sqlite3 "$TEST_DIR/state/paths.db" "SELECT count(*) FROM streams WHERE host = '${ADDR[b]}/32'")" 0 \
 		"what is left on disk"
 }
@@ -332,7 +332,7 @@ test_streams_passive_of_applications_that_wait() {
 	wait_output -ge 3 metric 'tcptuned_streams_windows_total{result="refused"}'
 	expect_eq "$(metric tcptuned_streams_groups)" 1 "groups"
 	expect_eq "$(metric 'tcptuned_streams_windows_total{result="measured"}')" 0 "windows measured"
-	says "^No advice: no windows of time seen" "advice"
+	says "^No advice: no measurement interval" "advice"
 	reload '[paths]\nstreams = no' "paths.streams: yes -> no"
 	wait_output = 0 metric tcptuned_streams_groups
 }

@@ -314,14 +314,14 @@ TEST(every_mistake)
 		{"[metrics]\nport\nflows = x\n", 2, "neither", "write key = value"},
 		{"[metrics]\nflows = x\nport\n", 2, "metrics.flows", "it takes"},
 		{"port = 9817\n", 1, "\"port\" is before", "another section above it"},
-		{"[policy\t a]\ndestination = /32\n", 2, "policy a.destination", "is no prefix"},
+		{"[policy\t a]\ndestination = /32\n", 2, "policy a.destination", "is not a prefix"},
 		{"[metrics\nport = 9817\n", 1, "] of a section", "write [policy]"},
 		{"[metrics] port = 9817\n", 1, "text after the section", "a line after the ]"},
 		{"[metrics]\nport = 9817\n  9818\n", 3, "neither", "write key = value"},
-		{"[policy ]\n", 1, "\"\" is no name", "[policy web]"},
-		{"\n[policy a b]\n", 2, "\"a b\" is no name", "31 letters"},
-		{"[policy a.b]\n", 1, "\"a.b\" is no name", "letters"},
-		{"[policy thirty-two-letters-are-too-many-]\n", 1, "is no name", "31 letters"},
+		{"[policy ]\n", 1, "\"\" is not a policy name", "[policy web]"},
+		{"\n[policy a b]\n", 2, "\"a b\" is not a policy name", "31 letters"},
+		{"[policy a.b]\n", 1, "\"a.b\" is not a policy name", "letters"},
+		{"[policy thirty-two-letters-are-too-many-]\n", 1, "is not a policy name", "31 letters"},
 		{"[policy default]\nmode = off\n", 1, "\"default\"", "write [policy]"},
 		{"[policyx]\n", 1, "no such section", "did you mean policy?"},
 		{"\n[policy a]\nmode = off\n", 2, "policy a: it does not say which connections",
@@ -351,7 +351,7 @@ TEST(nul)
 				   "17\n";
 
 	write_file(path, text, sizeof(text) - 1);
-	assert_fails(2, "NUL byte", "no text file");
+	assert_fails(2, "NUL byte", "not a text file");
 }
 
 static struct tcptuned_named_policy *named(const char *name)
@@ -447,7 +447,7 @@ TEST(prefix_file)
 	write_file(file, "10.0.0.0/8\n10.0.0.0/8 192.0.2.1\n", 32);
 	assert_fails_in(file, 2, "policy a.destination_file: ", "one prefix per line");
 	write_file(file, "root:$y$secret:20228:0:99999:7:::\n", 34);
-	assert_fails_in(file, 1, "policy a.destination_file: ", "the line is no prefix; write one");
+	assert_fails_in(file, 1, "policy a.destination_file: ", "the line is not a prefix; write one");
 	assert_lacks(err.text, "root");
 	unlink(file);
 	snprintf(part, sizeof(part), "policy a.destination_file: %s: ", file);

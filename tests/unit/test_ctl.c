@@ -297,9 +297,9 @@ TEST(wrong_words)
 	} rows[] = {
 		{"policy list --jsno", "--jsno: no such option; did you mean --json?"},
 		{"flows --jsno", "--jsno: no such option; did you mean --json?"},
-		{"paths --limit=5x", "--limit: 5x is no whole number"},
-		{"paths --netns -1", "--netns: -1 is no whole number"},
-		{"explain --netns x 80", "--netns: x is no whole number"},
+		{"paths --limit=5x", "--limit: 5x is not a whole number"},
+		{"paths --netns -1", "--netns: -1 is not a whole number"},
+		{"explain --netns x 80", "--netns: x is not a whole number"},
 		{"paths --limit 5 forget all", "--limit: not with paths forget"},
 		{"paths forget all --json", "--json: not with paths forget"},
 		{"paths --sort=x forget all", "--sort: not with paths forget"},
@@ -424,7 +424,7 @@ TEST(what_the_daemon_answers)
 		{"{\"error\":\"no such thing\",\"status\":2}", 2, "no such thing"},
 		{"{\"error\":null,\"status\":2}", 2, "does not say why"},
 		{"{\"error\":\"odd\",\"status\":999}", TCPTUNED_EXIT_DAEMON, "odd"},
-		{"[]", TCPTUNED_EXIT_DAEMON, "no JSON"},
+		{"[]", TCPTUNED_EXIT_DAEMON, "is not JSON"},
 		{"", TCPTUNED_EXIT_DAEMON, "ended before it answered"},
 	};
 	struct tcptuned_error err = {0};

@@ -506,7 +506,7 @@ TEST(what_is_refused)
 		{{1, 2, 4}, 3, 1, ""},
 		{{4}, 50, 1, "1 number of connections seen, and 3 are needed"},
 		{{1, 8}, 50, 1, "2 numbers of connections seen, and 3 are needed"},
-		{{1, 2, 4}, 2, 1, "6 windows of time seen, and 8 are needed"},
+		{{1, 2, 4}, 2, 1, "only 6 measurement intervals so far; 8 are needed"},
 		{{2, 4, 7},
 		 3,
 		 1,

@@ -120,60 +120,60 @@ TEST(what_is_refused)
 	static const struct {
 		const char *text, *says;
 	} bad[] = {
-		{"", "is no JSON"},
-		{"{", "is no JSON"},
-		{"[]", "is no JSON object"},
-		{"{}", "command: it is missing"},
-		{"{'command':7}", "command: it is missing, or is no string"},
+		{"", "is invalid JSON"},
+		{"{", "is invalid JSON"},
+		{"[]", "is not a JSON object"},
+		{"{}", "command: missing"},
+		{"{'command':7}", "command: missing, or not a string"},
 		{"{'command':'flosw'}", "command: there is no flosw; did you mean flows?"},
 		{"{'command':'\\u0007\\u00ff'}", "command: there is no ?"},
 		{"{'command':'status','port':1}", "port: status takes no such field"},
 		{"{'command':'flows','prot':1}", "prot: flows takes no such field"},
 		{"{'command':'events','policy':'a'}", "policy: events takes no such field"},
-		{"{'command':'flows','port':0}", "port: a whole number from 1 to 65535"},
-		{"{'command':'flows','port':65536}", "port: a whole number"},
-		{"{'command':'flows','port':-1}", "port: a whole number"},
-		{"{'command':'flows','port':'80'}", "port: a whole number"},
-		{"{'command':'flows','port':80.0}", "port: a whole number"},
-		{"{'command':'flows','limit':10001}", "limit: a whole number from 1 to 10000"},
+		{"{'command':'flows','port':0}", "port: must be a whole number from 1 to 65535"},
+		{"{'command':'flows','port':65536}", "port: must be a whole number"},
+		{"{'command':'flows','port':-1}", "port: must be a whole number"},
+		{"{'command':'flows','port':'80'}", "port: must be a whole number"},
+		{"{'command':'flows','port':80.0}", "port: must be a whole number"},
+		{"{'command':'flows','limit':10001}", "limit: must be a whole number from 1 to 10000"},
 		{"{'command':'flows','rules':true,'limit':17}",
-		 "limit: with rules, a whole number from 1 to 16"},
+		 "limit: with rules, must be a whole number from 1 to 16"},
 		{"{'limit':10000,'rules':true,'command':'flows'}", "limit: with rules"},
-		{"{'command':'flows','netns':4294967296}", "netns: a whole number"},
-		{"{'command':'flows','reverse':1}", "reverse: true or false"},
-		{"{'command':'flows','policy':null}", "policy: a string"},
-		{"{'command':'flows','policy':''}", "policy: \"\" is no name"},
+		{"{'command':'flows','netns':4294967296}", "netns: must be a whole number"},
+		{"{'command':'flows','reverse':1}", "reverse: must be true or false"},
+		{"{'command':'flows','policy':null}", "policy: must be a string"},
+		{"{'command':'flows','policy':''}", "policy: \"\" is not a name"},
 		{"{'command':'flows','congestion_control':'sixteen_letters_'}",
-		 "is no name of 1 to 15 characters"},
-		{"{'command':'flows','address':'192.0.2'}", "address: 192.0.2 is no address"},
-		{"{'command':'flows','address':'192.0.2.1/33'}", "is no address"},
-		{"{'command':'flows','address':'192.0.2.1/'}", "is no address"},
-		{"{'command':'flows','address':'::/129'}", "is no address"},
-		{"{'command':'flows','address':'::/1x'}", "is no address"},
+		 "is not a name of 1 to 15 characters"},
+		{"{'command':'flows','address':'192.0.2'}", "address: 192.0.2 is not an address"},
+		{"{'command':'flows','address':'192.0.2.1/33'}", "is not an address"},
+		{"{'command':'flows','address':'192.0.2.1/'}", "is not an address"},
+		{"{'command':'flows','address':'::/129'}", "is not an address"},
+		{"{'command':'flows','address':'::/1x'}", "is not an address"},
 		{"{'command':'flows','sort':'rcvbuff'}", "did you mean rcvbuf?"},
 		{"{'command':'flows','sort':'qqqqqqqq'}", "tcptunectl flows --help lists all"},
 		{"{'command':'policy_test'}", "local_address: it is missing"},
 		{"{'command':'policy_test','local_address':'::1','remote_port':1}",
 		 "remote_address: it is missing"},
 		{"{'command':'policy_test','local_address':'::1','remote_address':'2001:db8::/32'}",
-		 "remote_address: a prefix is no end"},
+		 "remote_address: expected a single address"},
 		{"{'command':'policy_test','local_address':'10.0.0.0/8','remote_address':'192.0.2.1'}",
-		 "local_address: a prefix is no end"},
+		 "local_address: expected a single address"},
 		{"{'command':'policy_test','local_address':'192.0.2.1','remote_address':'::1'}",
 		 "IPv4 cannot be connected with IPv6"},
-		{"{'command':'flows','command':'stop'}", "is no JSON"},
-		{"{'command':'stop'} {'command':'stop'}", "is no JSON"},
+		{"{'command':'flows','command':'stop'}", "is invalid JSON"},
+		{"{'command':'stop'} {'command':'stop'}", "is invalid JSON"},
 		{"{'command':'policy_enable'}", "policy_enable needs the name of a policy"},
 		{"{'command':'policy_disable'}", "policy_disable needs the name of a policy"},
-		{"{'command':'policy_enable','policy':''}", "no name of 1 to 31"},
-		{"{'command':'policy_enable','policy':1}", "policy: a string"},
+		{"{'command':'policy_enable','policy':''}", "not a name of 1 to 31"},
+		{"{'command':'policy_enable','policy':1}", "policy: must be a string"},
 		{"{'command':'policy_apply','policy':'a'}", "takes no such field"},
 		{"{'command':'policies','cgroup':'/a'}", "takes no such field"},
 	};
 
 	for_each_row (r, bad)
 		assert_refused(quoted(r->text), strlen(r->text), r->says);
-	assert_refused("{\"command\":\"sto\0p\"}", 19, "is no JSON");
+	assert_refused("{\"command\":\"sto\0p\"}", 19, "is invalid JSON");
 }
 
 /* A request of the maximum length is parsed; a longer one and a deep one are refused. */
@@ -186,7 +186,7 @@ TEST(long_and_deep)
 	assert_int_equal(tcptuned_request_parse(text, TCPTUNED_REQUEST_MAX, &request, &err), 0);
 	assert_refused(text, TCPTUNED_REQUEST_MAX + 1, "longer than 4096 bytes");
 	memset(text, '[', sizeof(text));
-	assert_refused(text, TCPTUNED_REQUEST_MAX, "is no JSON");
+	assert_refused(text, TCPTUNED_REQUEST_MAX, "is invalid JSON");
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "{\"command\":\"", 12);
 	memcpy(text + TCPTUNED_REQUEST_MAX - 2, "\"}", 2);
