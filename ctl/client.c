@@ -14,8 +14,6 @@
 #include "rpc/request.h"
 #include "util/cleanup.h"
 
-#define ANSWER_TIMEOUT_S 30
-
 int ctl_resolve(const char *host, char ret[CTL_WORD])
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -151,6 +149,6 @@ int ctl_query(const char *path, const json_t *request, json_t **ret, struct tcpt
 {
 	_cleanup_fclose_ FILE *stream = NULL;
 
-	return ctl_connect(path, request, ANSWER_TIMEOUT_S, &stream, err)
+	return ctl_connect(path, request, TCPTUNED_ANSWER_TIMEOUT_S, &stream, err)
 		       ?: ctl_read_answer(stream, ret, err);
 }

@@ -16,8 +16,7 @@
 #include "paths/database.h"
 #include "util/clock.h"
 
-#define FILE_SECONDS 3	  /* that a child may take; the store waits for a lock for a shorter time */
-#define LIMIT_MS     2000 /* of a statement, and of another process that has locked the file */
+#define FILE_SECONDS 3 /* that a child may take; the store waits for a lock for a shorter time */
 
 /* False: the other end is this host. */
 static bool fill_key(struct tcptuned_path_key *ret, const struct diag_socket *s)
@@ -106,7 +105,7 @@ static _Noreturn void read_file(const char *file, struct memory_paths *ret)
 {
 	struct tcptuned_pathdb *db = NULL;
 	struct tcptuned_error err;
-	int error = tcptuned_pathdb_open(&db, file, LIMIT_MS, &err);
+	int error = tcptuned_pathdb_open(&db, file, TCPTUNED_PATHDB_LIMIT_MS, &err);
 
 	if (!error)
 		error = tcptuned_pathdb_read(db, read_path, ret, &err);
@@ -237,7 +236,7 @@ static _Noreturn void write_file(struct memory *memory, struct connections *all)
 	int error;
 
 	make_directories(memory->file);
-	error = tcptuned_pathdb_open(&db, memory->file, LIMIT_MS, &err);
+	error = tcptuned_pathdb_open(&db, memory->file, TCPTUNED_PATHDB_LIMIT_MS, &err);
 	if (!error)
 		error = add_to_file(&memory->known, db, all, &err);
 	tcptuned_pathdb_close(db);

@@ -72,69 +72,70 @@ static int filter_bpf(scmp_filter_ctx filter)
  * ones, which it cannot connect, no namespaces, and no permissions of files, which Landlock leaves
  * to their owner. The unit's own filter, which this adds to, is a list of what is allowed.
  */
+static const int refused[] = {
+	SCMP_SYS(execve),
+	SCMP_SYS(execveat),
+	SCMP_SYS(fork),
+	SCMP_SYS(vfork),
+	SCMP_SYS(clone),
+	SCMP_SYS(clone3),
+	SCMP_SYS(kill),
+	SCMP_SYS(tkill),
+	SCMP_SYS(tgkill),
+	SCMP_SYS(rt_sigqueueinfo),
+	SCMP_SYS(rt_tgsigqueueinfo),
+	SCMP_SYS(pidfd_send_signal),
+	SCMP_SYS(ptrace),
+	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(process_vm_writev),
+	SCMP_SYS(connect),
+	SCMP_SYS(bind),
+	SCMP_SYS(listen),
+	SCMP_SYS(setns),
+	SCMP_SYS(unshare),
+	SCMP_SYS(mount),
+	SCMP_SYS(umount2),
+	SCMP_SYS(pivot_root),
+	SCMP_SYS(chroot),
+	SCMP_SYS(keyctl),
+	SCMP_SYS(add_key),
+	SCMP_SYS(personality),
+	SCMP_SYS(io_uring_setup),
+	SCMP_SYS(userfaultfd),
+	SCMP_SYS(perf_event_open),
+	SCMP_SYS(truncate), /* Landlock restricts it from Linux 6.2 on */
+	SCMP_SYS(truncate64),
+	SCMP_SYS(chmod),
+	SCMP_SYS(fchmod),
+	SCMP_SYS(fchmodat),
+	452, /* fchmodat2() of Linux 6.6, on every architecture */
+	SCMP_SYS(chown),
+	SCMP_SYS(fchown),
+	SCMP_SYS(lchown),
+	SCMP_SYS(fchownat),
+	SCMP_SYS(setxattr),
+	SCMP_SYS(lsetxattr),
+	SCMP_SYS(fsetxattr),
+	SCMP_SYS(removexattr), /* an access control list, for one */
+	SCMP_SYS(lremovexattr),
+	SCMP_SYS(fremovexattr),
+	463, /* setxattrat() of Linux 6.13 */
+	466, /* removexattrat() */
+	SCMP_SYS(setuid),
+	SCMP_SYS(setresuid),
+};
+
+/* As good as a signal, by a socket whose owner gets one. */
+static const struct {
+	int call;
+	unsigned int command;
+} owners[] = {
+	{SCMP_SYS(fcntl), F_SETOWN},  {SCMP_SYS(fcntl), F_SETOWN_EX}, {SCMP_SYS(fcntl), F_SETSIG},
+	{SCMP_SYS(ioctl), FIOSETOWN}, {SCMP_SYS(ioctl), SIOCSPGRP},
+};
+
 static int filter_system_calls(void)
 {
-	static const int refused[] = {
-		SCMP_SYS(execve),
-		SCMP_SYS(execveat),
-		SCMP_SYS(fork),
-		SCMP_SYS(vfork),
-		SCMP_SYS(clone),
-		SCMP_SYS(clone3),
-		SCMP_SYS(kill),
-		SCMP_SYS(tkill),
-		SCMP_SYS(tgkill),
-		SCMP_SYS(rt_sigqueueinfo),
-		SCMP_SYS(rt_tgsigqueueinfo),
-		SCMP_SYS(pidfd_send_signal),
-		SCMP_SYS(ptrace),
-		SCMP_SYS(process_vm_readv),
-		SCMP_SYS(process_vm_writev),
-		SCMP_SYS(connect),
-		SCMP_SYS(bind),
-		SCMP_SYS(listen),
-		SCMP_SYS(setns),
-		SCMP_SYS(unshare),
-		SCMP_SYS(mount),
-		SCMP_SYS(umount2),
-		SCMP_SYS(pivot_root),
-		SCMP_SYS(chroot),
-		SCMP_SYS(keyctl),
-		SCMP_SYS(add_key),
-		SCMP_SYS(personality),
-		SCMP_SYS(io_uring_setup),
-		SCMP_SYS(userfaultfd),
-		SCMP_SYS(perf_event_open),
-		SCMP_SYS(truncate), /* Landlock restricts it from Linux 6.2 on */
-		SCMP_SYS(truncate64),
-		SCMP_SYS(chmod),
-		SCMP_SYS(fchmod),
-		SCMP_SYS(fchmodat),
-		452, /* fchmodat2() of Linux 6.6, on every architecture */
-		SCMP_SYS(chown),
-		SCMP_SYS(fchown),
-		SCMP_SYS(lchown),
-		SCMP_SYS(fchownat),
-		SCMP_SYS(setxattr),
-		SCMP_SYS(lsetxattr),
-		SCMP_SYS(fsetxattr),
-		SCMP_SYS(removexattr), /* an access control list, for one */
-		SCMP_SYS(lremovexattr),
-		SCMP_SYS(fremovexattr),
-		463, /* setxattrat() of Linux 6.13 */
-		466, /* removexattrat() */
-		SCMP_SYS(setuid),
-		SCMP_SYS(setresuid),
-	};
-	/* As good as a signal, by a socket whose owner gets one. */
-	static const struct {
-		int call;
-		unsigned int command;
-	} owners[] = {
-		{SCMP_SYS(fcntl), F_SETOWN},  {SCMP_SYS(fcntl), F_SETOWN_EX},
-		{SCMP_SYS(fcntl), F_SETSIG},  {SCMP_SYS(ioctl), FIOSETOWN},
-		{SCMP_SYS(ioctl), SIOCSPGRP},
-	};
 	const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int error = filter ? filter_bpf(filter) : -ENOMEM;

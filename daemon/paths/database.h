@@ -18,6 +18,9 @@ struct tcptuned_pathdb;
 
 #define TCPTUNED_PATHDB_DAMAGED ".damaged" /* is appended to the name of a file that is set aside */
 
+/* What daemon and tcptune-run wait for a statement, or another process. */
+#define TCPTUNED_PATHDB_LIMIT_MS 2000
+
 /*
  * Open @file, and create it if it does not exist. @limit_ms is how long to wait for another process
  * that has locked it, and about how long a processor may be busy with one statement. This and the

@@ -25,7 +25,6 @@
 #define COUNT_MANY	4096 /* prefixes from which they are counted once a minute only */
 #define COUNT_S		60
 #define BATCH		1024 /* entries per system call; more than any bucket of the map has */
-#define LIMIT_MS	2000 /* of a statement of the database */
 #define STATE_DIRECTORY "tcptuned.state_directory"
 #define FILE_TEXT	(TCPTUNED_CONFIG_TEXT + 16)
 
@@ -139,7 +138,7 @@ static int try_access(struct tcptuned_paths *paths, database_access access,
 		return FAIL(err, EIO, INTERNAL, STATE_DIRECTORY ": %s cannot be made: %s",
 			    paths->directory, strerror(errno));
 	error = tcptuned_host_check_directory(STATE_DIRECTORY, paths->directory, err) ?:
-		tcptuned_pathdb_open(&db, paths->file, LIMIT_MS, err) ?:
+		tcptuned_pathdb_open(&db, paths->file, TCPTUNED_PATHDB_LIMIT_MS, err) ?:
 		access(paths, db, err);
 	tcptuned_pathdb_close(db);
 	return error;
@@ -407,7 +406,7 @@ static int forget_in_file(struct forgetting *f, const char *directory, const cha
 	if (access(file, F_OK) && errno == ENOENT)
 		return forget_in_maps(f, err);
 	error = tcptuned_host_check_directory(STATE_DIRECTORY, directory, err) ?:
-		tcptuned_pathdb_open(&db, file, LIMIT_MS, err) ?:
+		tcptuned_pathdb_open(&db, file, TCPTUNED_PATHDB_LIMIT_MS, err) ?:
 		tcptuned_pathdb_begin(db, err) ?:
 		tcptuned_pathdb_forget(db, f->prefix, &f->in_file, err) ?:
 		forget_in_maps(f, err) ?:

@@ -24,7 +24,6 @@
 #define ROOT_CLIENTS	  2 /* of these, only for root */
 #define STRANGERS_MAX	  4 /* users that may only ask for advice */
 #define REQUEST_TIMEOUT_S 5
-#define ANSWER_TIMEOUT_S  30
 #define PERIOD_US	  1000000 /* between two looks at deadlines, and renewals of events */
 
 /* Bytes of events that a client may leave unread; further events are lost to it. */
@@ -370,7 +369,7 @@ static void handle_request(struct client *client, size_t len)
 		return;
 	}
 	client->state = ANSWERED;
-	client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
+	client->deadline_ms = tcptuned_monotonic_ms() + TCPTUNED_ANSWER_TIMEOUT_S * 1000ull;
 	if (tcptuned_request_parse(client->request, len, &request, &err) ||
 	    check_client(client, &request, &err) || handle(client, &request, out, &err))
 		print_error(out, &err);
@@ -700,7 +699,8 @@ void tcptuned_control_retire(struct tcptuned_control *control,
 			append_line(client, "{\"error\":\"the configuration has changed while "
 					    "events were unread; listen again\",\"status\":40}");
 			client->state = ANSWERED;
-			client->deadline_ms = tcptuned_monotonic_ms() + ANSWER_TIMEOUT_S * 1000ull;
+			client->deadline_ms =
+				tcptuned_monotonic_ms() + TCPTUNED_ANSWER_TIMEOUT_S * 1000ull;
 			continue;
 		}
 		filters[len] = client->filter;

@@ -21,6 +21,8 @@
 
 #define TCPTUNED_REQUEST_MAX 4096 /* bytes of a line, without its newline */
 
+#define TCPTUNED_ANSWER_TIMEOUT_S 30 /* until an answer is read; what tcptunectl waits for one */
+
 #define TCPTUNED_FLOWS_LIMIT	 100 /* connections in an answer by default */
 #define TCPTUNED_FLOWS_LIMIT_MAX 10000
 /* To find one rule, thousands may be read, and meanwhile no other client is served. */
