@@ -66,6 +66,15 @@ test_docs_list_each_member_of_the_report() {
 		"members that tcptune-run(1) has not"
 }
 
+# Sources are named by their path, or by the end of it.
+test_docs_name_files_that_exist() {
+	find "$(dirname "$(readlink -f Makefile)")" -name '*.[ch]' | sort >"$TEST_DIR/files" # a lane's top has not all
+	expect_eq "$(grep -hoE '[a-z_][a-z0-9_/.-]*\.[ch]\>' "${pages[@]}" | sort -u | while read -r name; do
+		grep -q "/${name//./\\.}\$" "$TEST_DIR/files" || echo "$name"
+	done)" "" "files that do not exist"
+	[ "$(wc -l <docs/life-of-a-connection.md)" -le 60 ] || fail "the life of a connection is longer than a page"
+}
+
 # Links to files, and to their sections as GitHub names them.
 test_docs_link_to_what_exists() {
 	local page link file broken=
