@@ -104,12 +104,14 @@ static void read_direction(struct tcptuned_advice_direction *to, const json_t *o
 
 static int read_answer(const json_t *answer, struct tcptuned_advice *to)
 {
-	const json_t *status = json_object_get(answer, "status");
+	json_int_t status = json_integer_value(json_object_get(answer, "status"));
 
+	if (status == STATUS_USAGE)
+		return -EINVAL;
+	if (status == STATUS_DAEMON)
+		return -EBUSY;
 	if (status)
-		return json_integer_value(status) == STATUS_USAGE    ? -EINVAL
-		       : json_integer_value(status) == STATUS_DAEMON ? -EBUSY
-								     : -EIO;
+		return -EIO;
 	copy_text(to->prefix, sizeof(to->prefix), answer, "prefix");
 	copy_text(to->congestion_control, sizeof(to->congestion_control), answer,
 		  "congestion_control");

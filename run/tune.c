@@ -106,6 +106,21 @@ static const char *check_congestion_control(int fd, const char *name)
 	return NULL;
 }
 
+static void report_no_duplicates(struct tune *tune, int err)
+{
+	const char *why = strerror(-err);
+	const char *then = "connections are not tuned, since tcptune-preload.so is missing, or its "
+			   "path has a space or a colon";
+
+	if (err == -EPERM)
+		why = "forbidden by this container or host";
+	if (err == -ENOSYS)
+		why = "missing (Linux 5.6), or forbidden by this container";
+	if (preload(tune))
+		then = "only programs that are linked dynamically are tuned";
+	fprintf(stderr, "tcptune-run: --tune: pidfd_getfd(): %s; %s\n", why, then);
+}
+
 void tune_init(struct tune *tune, const struct run_options *options, struct notify *notify)
 {
 	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -115,14 +130,7 @@ void tune_init(struct tune *tune, const struct run_options *options, struct noti
 	check_buffer_locks(fd);
 	tune->cc = check_congestion_control(fd, options->cc);
 	if (err)
-		fprintf(stderr, "tcptune-run: --tune: pidfd_getfd(): %s; %s\n",
-			err == -EPERM	 ? "forbidden by this container or host"
-			: err == -ENOSYS ? "missing (Linux 5.6), or forbidden by this container"
-					 : strerror(-err),
-			preload(tune)
-				? "only programs that are linked dynamically are tuned"
-				: "connections are not tuned, since tcptune-preload.so is missing, or "
-				  "its path has a space or a colon");
+		report_no_duplicates(tune, err);
 }
 
 /* Whether close() of it waits, if it is the last one: that must be the process's own. */

@@ -24,24 +24,33 @@ static const char *better(const struct tcptuned_estimate *e, bool more_is_better
 	return (e->difference > 0) == more_is_better ? "tuned" : "held_back";
 }
 
-/* @unit: of a logarithm; 0: a share, whose difference is one of shares. */
+/* Means are logarithms, in @unit, or shares (@unit 0). */
+static double value_of(double mean, double unit)
+{
+	return unit ? exp2(mean) * unit : mean;
+}
+
+/* The difference of two shares is one of shares, that of two logarithms a factor less 1. */
+static double change_of(double difference, double unit)
+{
+	return unit ? exp2(difference) - 1 : difference;
+}
+
 static void add_row(const struct report *report, enum tcptuned_measure measure, const char *name,
 		    unsigned int first, unsigned int end, double unit)
 {
 	struct tcptuned_estimate e = tcptuned_trial_estimate(report->trial, measure, first, end);
-	double low = e.difference - e.radius, high = e.difference + e.radius;
-	const char *who = better(&e, measure == TCPTUNED_RATE);
 	json_t *row;
 
 	if (!e.known)
 		return;
 	row = json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:s?}", "measure", name, "direction",
 			first < TCPTUNED_OUTCOME_SIZES ? "receive" : "send", "tuned",
-			unit ? exp2(e.mean[0]) * unit : e.mean[0], "held_back",
-			unit ? exp2(e.mean[1]) * unit : e.mean[1], "difference",
-			unit ? exp2(e.difference) - 1 : e.difference, "low",
-			unit ? exp2(low) - 1 : low, "high", unit ? exp2(high) - 1 : high, "better",
-			who);
+			value_of(e.mean[0], unit), "held_back", value_of(e.mean[1], unit),
+			"difference", change_of(e.difference, unit), "low",
+			change_of(e.difference - e.radius, unit), "high",
+			change_of(e.difference + e.radius, unit), "better",
+			better(&e, measure == TCPTUNED_RATE));
 	if (end == first + 1) {
 		unsigned int size = first % TCPTUNED_OUTCOME_SIZES;
 
