@@ -59,14 +59,17 @@ static const struct finding daemon_findings[] = {
 	{"configuration", FAILED, "configuration.unapplied",
 	 "not all of it is in force, which is tried again: {configuration.unapplied}"},
 	{"configuration", WARN, "mode=off",
-	 "mode = off: connections without a policy of their own are left to the kernel"},
+	 "mode = off: connections without a policy of their own are left to the kernel; "
+	 "mode = tune tunes them"},
 	{"configuration", WARN, "mode=observe",
-	 "mode = observe: connections without a policy of their own are only observed"},
+	 "mode = observe: connections without a policy of their own are only observed; mode "
+	 "= tune tunes them"},
 	{"configuration", OK, "", "in force; mode = {mode}"},
 	{"bitcp", WARN, "why_no_bitcp", "{why_no_bitcp}"},
 	{"bitcp", OK, "", "registered"},
 	{"connections open before", WARN, "totals.adopt_failed",
-	 "{totals.adopt_failed} were left to the kernel, as all are before Linux 6.12"},
+	 "{totals.adopt_failed} were left to the kernel, as all are before Linux 6.12; restart the "
+	 "services that keep them open"},
 	{"connections open before", OK, "", "none was left out"},
 	{"records", WARN, "totals.unrecorded",
 	 "{totals.unrecorded} connections got none and were left to the kernel: records take at most "
@@ -77,9 +80,11 @@ static const struct finding daemon_findings[] = {
 	 "net.ipv4.tcp_mem, or the limit of the control groups concerned"},
 	{"TCP's memory", OK, "", "not short so far"},
 	{"refused changes", WARN, "totals.receive_windows_refused",
-	 "the kernel refused {totals.receive_windows_refused} changes of receive windows"},
+	 "the kernel refused {totals.receive_windows_refused} changes of receive windows; report "
+	 "it, with tcptunectl report"},
 	{"refused changes", WARN, "totals.send_windows_refused",
-	 "the kernel refused {totals.send_windows_refused} changes of send buffers"},
+	 "the kernel refused {totals.send_windows_refused} changes of send buffers; report it, with "
+	 "tcptunectl report"},
 	{"refused changes", OK, "", "none"},
 };
 
@@ -94,7 +99,8 @@ static const struct finding limit_findings[] = {
 };
 
 static const struct finding policy_findings[] = {
-	{"policy", WARN, "cgroup_missing", "{policy}: its control group does not exist now"},
+	{"policy", WARN, "cgroup_missing",
+	 "{policy}: its control group does not exist now; start its service, or correct the key cgroup"},
 };
 
 static void add_finding(json_t *report, const char *check, enum level level, const char *text)
