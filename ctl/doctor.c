@@ -62,8 +62,8 @@ static const struct finding daemon_findings[] = {
 	 "mode = off: connections without a policy of their own are left to the kernel; "
 	 "mode = tune tunes them"},
 	{"configuration", WARN, "mode=observe",
-	 "mode = observe: connections without a policy of their own are only observed; mode "
-	 "= tune tunes them"},
+	 "mode = observe: connections without a policy of their own are only observed; "
+	 "mode = tune tunes them"},
 	{"configuration", OK, "", "in force; mode = {mode}"},
 	{"bitcp", WARN, "why_no_bitcp", "{why_no_bitcp}"},
 	{"bitcp", OK, "", "registered"},
