@@ -18,8 +18,8 @@ int tcptuned_housekeeping(struct tcptuned_daemon *d, struct tcptuned_error *err)
 void tcptuned_housekeeping_watch(struct tcptuned_daemon *d);
 
 /*
- * Scan the groups of connections for measurement intervals that tell what parallel connections carry.
- * Returns the microseconds until the next scan, so that all of them take at most 0.1 % of a
+ * Scan the groups of connections for measurement intervals that tell what parallel connections
+ * carry. Returns the microseconds until the next scan, so that all of them take at most 0.1 % of a
  * processor.
  */
 uint64_t tcptuned_housekeeping_streams(struct tcptuned_daemon *d);

@@ -5,8 +5,8 @@
  *
  * All pins are in one directory of the BPF file system:
  *   map_NAME   the maps; map_bitcp and map_cubic_resume are the congestion controls themselves
- *   link_NAME  what attaches the program NAME (without "tcptuned_"; link_release: release_flows), or
- *              registers the congestion control; while it is there, it runs
+ *   link_NAME  what attaches the program NAME (without "tcptuned_"; link_release: release_flows),
+ *              or registers the congestion control; while it is there, it runs
  *   prog_NAME  the programs, for administrators who want to look at them, and for their metrics
  * map_meta is pinned last and removed first: a directory without it is the rest of an interrupted
  * start or stop.

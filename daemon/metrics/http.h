@@ -17,8 +17,8 @@ struct tcptuned_http_listener {
 };
 
 /*
- * Listen on @address ("127.0.0.1", "::1", "::": IPv4, too) and @port (0: any free one), or take @passed, a
- * listening socket from systemd, if that is not negative. It is closed if this fails.
+ * Listen on @address ("127.0.0.1", "::1", "::": IPv4, too) and @port (0: any free one), or take
+ * @passed, a listening socket from systemd, if that is not negative. It is closed if this fails.
  */
 int tcptuned_http_listen(struct tcptuned_http_listener *ret, int passed, const char *address,
 			 unsigned int port, struct tcptuned_error *error);

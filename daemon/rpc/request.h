@@ -53,7 +53,8 @@ struct tcptuned_request {
 	enum tcptuned_command command;
 	struct tcptuned_filter filter; /* its fields that the command takes */
 	__u64 netns_cookie; /* ADVISE: of the client's network namespace, which it does not say */
-	char cgroup[TCPTUNED_CONFIG_TEXT]; /* POLICY_TEST; "": one that no policy names. FLOWS; "": any */
+	/* POLICY_TEST; "": one that no policy names. FLOWS; "": any. */
+	char cgroup[TCPTUNED_CONFIG_TEXT];
 	bool rules; /* FLOWS: add to each connection the rule that gave it its policy */
 	const struct tcptuned_column *sort; /* FLOWS; NULL: by size */
 	char path_sort[16];		    /* PATHS: an order; "": the default */

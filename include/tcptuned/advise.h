@@ -23,8 +23,8 @@ struct tcptuned_advice_direction {
 };
 
 struct tcptuned_advice {
-	size_t size; /* of this structure, set by the caller */
-	char prefix[64]; /* to which the connections were, as in 192.0.2.0/24; "": nothing is known of it */
+	size_t size;	 /* of this structure, set by the caller */
+	char prefix[64]; /* of the connections, as in 192.0.2.0/24; "": nothing is known of it */
 	unsigned int connections;
 	unsigned long long age_s; /* since the last one ended */
 	double min_rtt_s;

@@ -321,7 +321,8 @@ TEST(every_mistake)
 		{"[policy ]\n", 1, "\"\" is not a policy name", "[policy web]"},
 		{"\n[policy a b]\n", 2, "\"a b\" is not a policy name", "31 letters"},
 		{"[policy a.b]\n", 1, "\"a.b\" is not a policy name", "letters"},
-		{"[policy thirty-two-letters-are-too-many-]\n", 1, "is not a policy name", "31 letters"},
+		{"[policy thirty-two-letters-are-too-many-]\n", 1, "is not a policy name",
+		 "31 letters"},
 		{"[policy default]\nmode = off\n", 1, "\"default\"", "write [policy]"},
 		{"[policyx]\n", 1, "no such section", "did you mean policy?"},
 		{"\n[policy a]\nmode = off\n", 2, "policy a: it does not say which connections",
@@ -447,7 +448,8 @@ TEST(prefix_file)
 	write_file(file, "10.0.0.0/8\n10.0.0.0/8 192.0.2.1\n", 32);
 	assert_fails_in(file, 2, "policy a.destination_file: ", "one prefix per line");
 	write_file(file, "root:$y$secret:20228:0:99999:7:::\n", 34);
-	assert_fails_in(file, 1, "policy a.destination_file: ", "the line is not a prefix; write one");
+	assert_fails_in(file, 1,
+			"policy a.destination_file: ", "the line is not a prefix; write one");
 	assert_lacks(err.text, "root");
 	unlink(file);
 	snprintf(part, sizeof(part), "policy a.destination_file: %s: ", file);
