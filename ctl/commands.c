@@ -131,8 +131,7 @@ static int find_command(const char *name, const struct ctl_command **ret,
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		names[i] = commands[i]->name;
-		if (strcmp(names[i], name) &&
-		    (!commands[i]->alias || strcmp(commands[i]->alias, name)))
+		if (strcmp(names[i], name))
 			continue;
 		*ret = commands[i];
 		return 0;

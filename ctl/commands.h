@@ -28,7 +28,6 @@ struct ctl_option {
 
 struct ctl_command {
 	const char *name;
-	const char *alias;		       /* another name; NULL: none */
 	const char *arguments;		       /* as in the synopsis, "" for none */
 	const char *help;		       /* whole sentences, for --help and the manual page */
 	const struct ctl_option *options;      /* ended by one without a name */

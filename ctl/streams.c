@@ -632,14 +632,13 @@ static int run(const struct ctl *ctl, json_t *request, struct tcptuned_error *er
 
 const struct ctl_command ctl_streams = {
 	.name = "streams",
-	.alias = "tame",
 	.arguments = "DEST",
 	.help = "Measure how many parallel connections to DEST are fastest, and how many take at most "
 		"--max-impact from others, and print what limits one. 1, 2, 4 ... connections are "
 		"measured as long as twice as many gain 5 %; one is measured again at the end, and "
 		"there is no number if the path has changed. It works without a daemon; if one runs, "
 		"what it knows of connections to DEST is printed first, and with --probe none the advice "
-		"follows from what it has seen. tame is another name of this command.",
+		"follows from what it has seen.",
 	.options = options,
 	.arguments_min = 1,
 	.request = "flows",

@@ -71,7 +71,7 @@ static int on_groups_timer(sd_event_source *source, uint64_t now_us, void *ctx)
 	struct tcptuned_daemon *d = ctx;
 
 	sd_event_source_set_time_relative(source, tcptuned_housekeeping_streams(d));
-	d->shared->groups = *tcptuned_passive_stats(d->groups);
+	d->shared->groups = *tcptuned_passive_stats(d->passive);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
@@ -264,9 +264,9 @@ static int start(struct tcptuned_daemon *d, struct tcptuned_error *err)
 					    sizeof(d->cgroup_path), err);
 	if (d->cgroup_fd < 0)
 		return d->cgroup_fd;
-	d->groups = tcptuned_passive_new();
+	d->passive = tcptuned_passive_new();
 	d->shared = tcptuned_scrape_new_shared();
-	if (!d->groups || !d->shared ||
+	if (!d->passive || !d->shared ||
 	    tcptuned_paths_new(&d->paths, &d->kernel,
 			       d->options->observe ? NULL : d->config->state_directory))
 		return FAIL(err, ENOMEM, INTERNAL, "no memory");
@@ -316,7 +316,7 @@ static void close_daemon(struct tcptuned_daemon *d)
 	tcptuned_closep(&d->metrics.fd);
 	free(d->policies);
 	tcptuned_paths_free(d->paths);
-	tcptuned_passive_free(d->groups);
+	tcptuned_passive_free(d->passive);
 	tcptuned_kernel_close(&d->kernel);
 	for (size_t i = 0; i < ARRAY_SIZE(d->cgroup_watches); i++)
 		sd_event_source_unref(d->cgroup_watches[i]);

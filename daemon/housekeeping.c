@@ -83,7 +83,7 @@ static void maintain_flows(struct tcptuned_daemon *d)
 
 static bool add_to_groups(const void *ctx, const struct tcptuned_flow_record *record)
 {
-	tcptuned_passive_add(((const struct tcptuned_daemon *)ctx)->groups, record);
+	tcptuned_passive_add(((const struct tcptuned_daemon *)ctx)->passive, record);
 	return false; /* it is not kept */
 }
 
@@ -109,13 +109,13 @@ static void scan_groups(struct tcptuned_daemon *d)
 		flows.choice.wanted = add_to_groups;
 		flows.choice.ctx = d;
 	}
-	tcptuned_passive_begin(d->groups, tcptuned_monotonic_ns());
+	tcptuned_passive_begin(d->passive, tcptuned_monotonic_ns());
 	error = tcptuned_scan(&flows, &d->kernel, &filter, NULL);
 	if (error == -EAGAIN || error == -EACCES) /* another process scans */
-		tcptuned_passive_cancel(d->groups);
+		tcptuned_passive_cancel(d->passive);
 	if (error)
 		return;
-	tcptuned_passive_end(d->groups, add_window, d);
+	tcptuned_passive_end(d->passive, add_window, d);
 	d->scan_jiffies = flows.jiffies;
 }
 
@@ -125,7 +125,7 @@ uint64_t tcptuned_housekeeping_streams(struct tcptuned_daemon *d)
 
 	if (!d->config->paths_enabled || !d->config->paths_streams) {
 		d->scan_jiffies = 0;
-		tcptuned_passive_begin(d->groups, tcptuned_monotonic_ns()); /* and add none */
+		tcptuned_passive_begin(d->passive, tcptuned_monotonic_ns()); /* and add none */
 		return TCPTUNED_PASSIVE_WINDOW_NS / 1000;
 	}
 	scan_groups(d);

@@ -34,7 +34,7 @@ struct tcptuned_daemon {
 	struct tcptuned_error *err; /* why it cannot go on, when @error is set */
 	struct tcptuned_kernel kernel;
 	struct tcptuned_paths *paths;
-	struct tcptuned_passive *groups;
+	struct tcptuned_passive *passive;
 	struct tcptuned_http_listener metrics;
 	struct tcptuned_control_listener control;
 	struct tcptuned_shared *shared;
