@@ -10,7 +10,7 @@ _tcptunectl_find_option() { # WORD
 
 # Prints the options, commands and columns of $help, each with its meaning after a tab.
 _tcptunectl_words() {
-	sed -nE '/^  +(-., )?--|^  [a-z]/ { N; s/^ +(-., )?([a-z-]+)[^\n]*\n +/\2\t/p }; s/^  [* ] ([a-z-]+) +/\1\t/p' <<<"$help"
+	sed -nE '/^ {2,6}(-., )?--|^  [a-z]/ { N; s/^ +(-., )?([a-z-]+)[^\n]*\n +/\2\t/p }; s/^  [* ] ([a-z-]+) +/\1\t/p' <<<"$help"
 }
 
 # Prints what the usage in $help has next to $arguments, such as "enable", or NAME.
