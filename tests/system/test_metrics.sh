@@ -224,9 +224,9 @@ console_shows() {
 	# of six ends, three only receive, and one has stopped; the others may wait for a processor
 	expect_match "${cell[4]}" '^[456] idle<br>' "limits of senders"
 	expect_eq "$(grep -oE '[0-9]+ ' <<<"${cell[4]} ${cell[5]}" | awk '{ n += $1 } END { print n }')" 12 "both directions of all"
-	expect_ge "${cell[7]% %}" 1 "% of the time that the fixed buffer limits"
+	expect_ge "${cell[7]% %}" 20 "% of the time that the fixed buffer limits"
 	expect_between "${cell[6]% %}" 0 100 "% of that of tuned ones"
-	expect_between "${cell[8]% %}" 0 100 "% of the segments sent again"
+	expect_between "${cell[8]% %}" 0 20 "% of the segments sent again"
 	expect_between "$(numfmt --from=iec-i "${cell[10]%B}")" $((bytes / 1000 * 999)) $((bytes / 1000 * 1001)) "budget"
 	expect_between "${cell[13]% %}" 0 100 "% of a processor"
 	expect_eq "$(printf '%s\n' "${cell[@]:0:14}" "${cell[@]:15}" | grep -c – || :)" 0 "cells without a value"
@@ -259,7 +259,8 @@ test_prometheus_scrapes() {
 	wait_until query 'tcptuned_connections_closed_total == 0'
 	SENDER_PREFIX=in_group RECEIVER_PREFIX=in_group transfer a b --port 5304 --bytes 1MB --count 16 --streams 4 --rcvbuf 32KiB >/dev/null
 	wait_until query 'tcptuned_connections_closed_total == 8'
-	wait_output -ge 4 query 'sum_over_time(up{instance="a"}[1m])' # scrapes that succeeded
+	wait_output -ge 4 query 'count_over_time(up{instance="a"}[1m])'
+	expect_eq "$(query 'min_over_time(up{instance="a"}[1m])')" 1 "every scrape succeeded"
 	expect_ge "$(query 'max_over_time(tcptuned_flow_cwnd_segments{remote=~".*:5301"}[24s])')" 20 "cwnd"
 	# 95.4 Mbit/s at most arrive: 11.9 MB/s; Prometheus' own clock is coarse here
 	expect_between "$(query 'rate(tcptuned_flow_acked_bytes_total{remote=~".*:5301"}[24s])')" \

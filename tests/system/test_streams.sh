@@ -37,7 +37,7 @@ refuses() { # STATUS PATTERN ARGUMENT...
 	expect_refused "$1" "^tcptunectl: .*$2" streams "${@:3}"
 }
 
-# Later the path is longer: there is not a number.
+# Later the path is longer: there is no number.
 test_streams_on_a_path_whose_rtt_changes() {
 	host a b
 	iperf3_server
@@ -225,14 +225,15 @@ int main(int argc, char **argv)
 	       result.fastest_rate / 1e6);
 	printf("%d events after that\n", poll(&pfd, 1, 600));
 	tcptuned_streams_free(search);
-	advice = TameParallelTCP(argv[1], 0.1);
-	/* on a busy host the path may seem to change meanwhile */
-	printf("TameParallelTCP: %d\n", advice ? advice->num_flows : -errno);
+	do /* on a busy host the path may seem to change meanwhile */
+		advice = TameParallelTCP(argv[1], 0.1);
+	while (!advice && errno == ESTALE);
+	printf("TameParallelTCP: %d\n", advice ? advice->num_flows : 0);
 	return 0;
 }
 END
 	expect_match "$(in_host a env LD_LIBRARY_PATH="$root/usr/local/lib" "$TEST_DIR/program" "${ADDR[b]}" $url | tr '\n' ' ')" \
-		'^0 1 connection, [1-9][0-9]* Mbit/s 0 events after that TameParallelTCP: ([1-9]|-116)' "what it says"
+		'^0 1 connection, [1-9][0-9]* Mbit/s 0 events after that TameParallelTCP: [1-9]' "what it says"
 }
 
 test_streams_wrong_arguments() {
