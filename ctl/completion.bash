@@ -5,12 +5,12 @@
 # Sets option and argument to what $help has for "--sort" or "-S": "--sort" and "COLUMN", or nothing.
 _tcptunectl_find_option() { # WORD
 	read -r option argument < <(awk -v word="$1" '
-		/^ +(-., )?--/ && ($1 == word "," || $NF == word || index($NF, word "=") == 1) { sub("=", " ", $NF); print $NF }' <<<"$help")
+		/^  (-., |    )--/ && ($1 == word "," || $NF == word || index($NF, word "=") == 1) { sub("=", " ", $NF); print $NF }' <<<"$help")
 }
 
 # Prints the options, commands and columns of $help, each with its meaning after a tab.
 _tcptunectl_words() {
-	sed -nE '/^ {2,6}(-., )?--|^  [a-z]/ { N; s/^ +(-., )?([a-z-]+)[^\n]*\n +/\2\t/p }; s/^  [* ] ([a-z-]+) +/\1\t/p' <<<"$help"
+	sed -nE '/^  (-., |    )--|^  [a-z]/ { N; s/^ +(-., )?([a-z-]+)[^\n]*\n +/\2\t/p }; s/^  [* ] ([a-z-]+) +/\1\t/p' <<<"$help"
 }
 
 # Prints what the usage in $help has next to $arguments, such as "enable", or NAME.
