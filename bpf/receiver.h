@@ -219,7 +219,6 @@ static __always_inline void end_receive_round(struct bpf_sock_ops *ctx, struct t
 		if (tp->rcv_rtt_est.rtt_us >> 3)
 			histogram_add(&t->histogram[TCPTUNED_H_RCV_RTT],
 				      tp->rcv_rtt_est.rtt_us >> 3);
-		histogram_add(&t->histogram[TCPTUNED_H_RCV_PER_RTT], flow->rcv.per_rtt);
 		histogram_add(&t->histogram[TCPTUNED_H_RCV_WINDOW], tp->rcv_wnd);
 	}
 	if ((flow->flags & TCPTUNED_F_OBSERVE) ||

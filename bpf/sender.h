@@ -260,6 +260,14 @@ static __always_inline __u32 delivered_bytes(const struct tcptuned_flow *flow,
 	return (__s32)(bytes - flow->snd.seen_bytes) > 0 ? bytes : flow->snd.seen_bytes;
 }
 
+/* By how much the smoothed RTT exceeds the minimum. */
+static __always_inline __u32 queueing_delay_us(const struct tcp_sock *tp)
+{
+	__u32 rtt_us = tp->srtt_us >> 3, min_us = sk_min_rtt_us(tp);
+
+	return rtt_us > min_us ? rtt_us - min_us : 0;
+}
+
 /*
  * @segment: a segment leaves, or else a round trip ends. Once in a round trip is too seldom to see
  * silences, so segments are looked at, too, where a queue may stand (callbacks_of()); but then only
@@ -295,6 +303,7 @@ static __always_inline void on_sending(struct bpf_sock_ops *ctx, struct tcptuned
 	did = decide(&flow->snd, &ack, true);
 	if ((did & ROUND_ENDED) && count_round(t, TCPTUNED_C_SND_ROUNDS)) {
 		histogram_add(&t->histogram[TCPTUNED_H_SRTT], tp->srtt_us >> 3);
+		histogram_add(&t->histogram[TCPTUNED_H_QUEUE], queueing_delay_us(tp));
 		histogram_add(&t->histogram[TCPTUNED_H_CWND], tp->snd_cwnd);
 	}
 	if (segment && !DECIDED(did))

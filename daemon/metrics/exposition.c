@@ -306,13 +306,14 @@ static const struct {
 } histograms[] = {
 	{TCPTUNED_H_SRTT, "tcptuned_srtt_seconds", MICROSECONDS, 6, 24,
 	 "Smoothed round-trip time, at one of eight round trips measured by senders."},
+	{TCPTUNED_H_QUEUE, "tcptuned_queueing_delay_seconds", MICROSECONDS, 6, 24,
+	 "Smoothed round-trip time beyond the connection's minimum, at one of eight round trips "
+	 "measured by senders."},
 	{TCPTUNED_H_RCV_RTT, "tcptuned_receiver_rtt_seconds", MICROSECONDS, 6, 24,
 	 "The receiver's own estimate of the round-trip time, which includes pauses of the sender, "
 	 "at one of eight round trips measured by receivers, of those that have one."},
 	{TCPTUNED_H_MIN_RTT, "tcptuned_min_rtt_seconds", MICROSECONDS, 6, 24,
 	 "Minimum round-trip time of a connection that has measured one, at its end."},
-	{TCPTUNED_H_RCV_PER_RTT, "tcptuned_received_per_rtt_bytes", PLAIN, 10, 30,
-	 "Bytes received in a round trip, at one of eight measured by receivers."},
 	{TCPTUNED_H_RCV_WINDOW, "tcptuned_advertised_window_bytes", PLAIN, 10, 30,
 	 "Window advertised to the peer, at one of eight round trips measured by receivers."},
 	{TCPTUNED_H_CWND, "tcptuned_cwnd_segments", PLAIN, 0, 20,

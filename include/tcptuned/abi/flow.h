@@ -12,7 +12,7 @@
 #include <tcptuned/algo/request_state.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 15
+#define TCPTUNED_ABI 16
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {

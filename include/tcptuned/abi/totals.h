@@ -58,9 +58,9 @@ struct tcptuned_waits {
 
 enum tcptuned_histogram_id {
 	TCPTUNED_H_SRTT,	/* microseconds; of one in eight sending rounds */
+	TCPTUNED_H_QUEUE,	/* microseconds by which that exceeds the minimum */
 	TCPTUNED_H_RCV_RTT,	/* microseconds, the receiver's estimate; of receiving rounds */
 	TCPTUNED_H_MIN_RTT,	/* microseconds; at the connection's end */
-	TCPTUNED_H_RCV_PER_RTT, /* bytes received in a round */
 	TCPTUNED_H_RCV_WINDOW,	/* bytes advertised; of receiving rounds */
 	TCPTUNED_H_CWND,	/* segments; of sending rounds */
 	TCPTUNED_H_RETRANSMITS, /* segments; per connection, at its end */
