@@ -23,31 +23,48 @@ veth() { # CORE_OF_A CORE_OF_B [ip link OPTION...]
 	in_host a ip route change 10.99.0.0/30 dev veth initcwnd 400
 }
 
+# By $processes processes (one), each with a connection or as many as -P says.
 iperf() { # [IPERF3 OPTION...]
-	background receiver in_host b ${RECEIVER_PREFIX-} taskset -c ${cores[b]} iperf3 -s -1
-	wait_output != "" in_host b ss -Htln "sport = 5201"
-	in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} iperf3 -c ${ADDR[b]} -J \
-		-t 1 "$@" >"$TEST_DIR/iperf.json"
-	stop receiver || :
-	jq -c '.end | {seconds: .sum_sent.seconds, goodput_bps: .sum_received.bits_per_second,
-		retransmits: .sum_sent.retransmits, congestion: .receiver_tcp_congestion,
-		sender_cpu: .cpu_utilization_percent.host_total,
-		receiver_cpu: .cpu_utilization_percent.remote_total}' \
-		"$TEST_DIR/iperf.json" >"$TEST_DIR/transfer.json"
+	local port last=$((5200 + ${processes:-1}))
+	for ((port = 5201; port <= last; port++)); do
+		background receiver-$port in_host b ${RECEIVER_PREFIX-} taskset -c ${cores[b]} iperf3 -s -1 -p $port
+		wait_output != "" in_host b ss -Htln "sport = $port"
+	done
+	for ((port = 5201; port <= last; port++)); do
+		background sender-$port in_host a ${SENDER_PREFIX-} taskset -c ${cores[a]} iperf3 -c ${ADDR[b]} -p $port \
+			-J -t 1 "$@"
+	done
+	for ((port = 5201; port <= last; port++)); do
+		wait "$(pid_of sender-$port)"
+		stop receiver-$port || :
+	done
+	jq -cs 'map(.end) | {seconds: .[0].sum_sent.seconds,
+		goodput_bps: (map(.sum_received.bits_per_second) | add),
+		retransmits: (map(.sum_sent.retransmits) | add), congestion: .[0].receiver_tcp_congestion,
+		sender_cpu: (map(.cpu_utilization_percent.host_total) | add),
+		receiver_cpu: (map(.cpu_utilization_percent.remote_total) | add)}' \
+		"$TEST_DIR"/sender-*.log >"$TEST_DIR/transfer.json"
 }
 
-# The time that the kernel counts for the programs, as a share of one core.
+# The time that the kernel counts for the programs, as a share of one core, and for each segment that b gets.
 # Counting costs, too, 40 ns a call: of these rows the throughput is not looked at.
 counted() { # COMMAND...
-	local before
+	local before segments
 	sysctl -qw kernel.bpf_stats_enabled=1
 	before=$(program_seconds)
+	segments=$(segments_in b)
 	"$@"
-	jq -c --argjson before "$before" --argjson after "$(program_seconds)" \
-		'. + {programs_share: (($after - $before) / .seconds)}' \
+	segments=$(($(segments_in b) - segments))
+	jq -c --argjson before "$before" --argjson after "$(program_seconds)" --argjson segments $segments \
+		'($after - $before) as $spent |
+		. + {programs_share: ($spent / .seconds), programs_ns: ($spent * 1e9 / $segments)}' \
 		"$TEST_DIR/transfer.json" >"$TEST_DIR/counted.json"
 	sysctl -qw kernel.bpf_stats_enabled=0
 	mv "$TEST_DIR/counted.json" "$TEST_DIR/transfer.json"
+}
+
+segments_in() { # HOST; those of 64 KB count once
+	in_host "$1" awk '/^Ip: [0-9]/ { print $4 }' /proc/self/net/snmp
 }
 
 program_seconds() {
@@ -59,16 +76,16 @@ program_seconds() {
 # a larger one fills caches and the kernel's queue between two such hosts, and each congestion
 # control has its own answer to that. Reno, for it does not leave slow start by itself.
 # "without" twice: how far two measurements of the same thing differ.
-cost() { # X SEND_BUFFER
-	local run key=policy.send_window_max=$2
+cost() { # X SEND_BUFFER [IPERF3 OPTION...]
+	local run key=policy.send_window_max=$2 reno=(iperf -C reno "${@:3}")
 	in_host a sysctl -qw net.ipv4.tcp_wmem="4096 $2 $2"
 	for ((run = 0; run < ${BENCH_PAIRS:-20}; run++)); do
-		plain_row cost "$1" without iperf -C reno
+		plain_row cost "$1" without "${reno[@]}"
 		plain_row cost "$1" "tcptuned, reno" with_tcptuned sender,receiver $key \
-			policy.congestion_control=keep -- iperf -C reno
-		plain_row cost "$1" tcptuned with_tcptuned sender,receiver $key -- iperf -C reno
-		plain_row cost "$1" "without, again" iperf -C reno
-		plain_row cost "$1" "tcptuned, counted" with_tcptuned sender,receiver $key -- counted iperf -C reno
+			policy.congestion_control=keep -- "${reno[@]}"
+		plain_row cost "$1" tcptuned with_tcptuned sender,receiver $key -- "${reno[@]}"
+		plain_row cost "$1" "without, again" "${reno[@]}"
+		plain_row cost "$1" "tcptuned, counted" with_tcptuned sender,receiver $key -- counted "${reno[@]}"
 	done
 }
 
@@ -78,6 +95,15 @@ bench_cost_offload() {
 	host a b
 	veth 0 1
 	cost "64 KB, one core each" 1048576
+}
+
+# Each of 1,000 sends a segment of 64 KB every 20 ms or so. iperf3 has at most 128 in a process.
+bench_cost_many() {
+	local -A cores
+	local processes=8
+	host a b
+	veth 0 1
+	cost "64 KB, one core each, 1,000 connections" 131072 -P 125 -t 4
 }
 
 # Segments one by one, an ACK for every two, and all on one core: whatever either side spends is missing from the

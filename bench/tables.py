@@ -822,6 +822,8 @@ REST = [
                 only=lambda row: not counts_programs(row)),
         Metric("programs_percent", "Time in the programs of both hosts, as the kernel counts it, in % of one core:",
                field("programs_share", times=100), only=counts_programs, optional=True),
+        Metric("programs_ns", "The same, in ns for each segment that the receiver got:", field("programs_ns"),
+               only=counts_programs, optional=True),
     ], check_cost),
 ]
 
