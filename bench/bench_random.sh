@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Random links and applications: the kernel's defaults (cubic), BBR at the sender, and tcptuned at
+# Random links and applications, and some that are not: the kernel's defaults (cubic), BBR at the sender, and tcptuned at
 # both ends. The number of a cell is the seed of all that is drawn for it (field.py), so that BENCH_SEED=17
 # BENCH_CELLS=1 measures cell 17 again.
 
@@ -23,6 +23,28 @@ bench_random() {
 				row random "$x" $column random_measure
 			done
 		done
+	done
+}
+
+# Cases that need care of their own. Of a bulk connection that is "later" the seconds before that do not count.
+bench_everyday() {
+	local run_seconds=${BENCH_SECONDS:-30} column kind drawn={}
+	host a b
+	cubic_by_default a b
+	each_path everyday_rows <<-END
+		beside an upload, 100/5 Mbit/s, 50 ms|later 10|--rate-ab 100mbit --rate-ba 5mbit --delay 25ms --queue 625KB
+		reads 4 MiB at a time, 20 Mbit/s, 50 ms|batches 4194304|--rate 20mbit --delay 25ms --queue 1MB
+		live, SO_SNDBUF of 32 KB, 8 Mbit/s, 50 ms|live 40000 0.0333 32768|--rate 8mbit --delay 25ms --queue 400KB
+		50 ms after a handshake of 20, then 8 to 32 Mbit/s|later 12|--rate 8mbit --delay 10ms --queue 1MB --schedule 0.1s::25ms,10s:32mbit:
+	END
+}
+
+everyday_rows() {
+	local application=${path%%|*} path=${path#*|}
+	kind=plain
+	[[ $x != *upload* ]] || kind=upload
+	for column in kernel bbr tcptuned; do
+		row everyday "$x" $column random_measure
 	done
 }
 
@@ -55,6 +77,11 @@ random_transfer() { # CONTROL
 		in_host b ip route add 10.98.0.0/24 dev tun0
 		random_begin neighbour "in_host c" "in_host d" 10.98.1.2 $((run_seconds + 4)) cubic bulk
 		sleep 3 # it has left slow start when ours begins, and outlasts it
+	fi
+	if [ $kind = upload ]; then
+		ends+=(neighbour-to neighbour-from)
+		random_begin neighbour "${RECEIVER_PREFIX-} in_host b" "${SENDER_PREFIX-} in_host a" "${ADDR[a]}" $run_seconds \
+			$1 bulk
 	fi
 	random_begin ours "${SENDER_PREFIX-} in_host a" "${RECEIVER_PREFIX-} in_host b" "${ADDR[b]}" $run_seconds $1 \
 		$application

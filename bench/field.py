@@ -15,9 +15,11 @@ field.py fetch ADDRESS PORT PAUSE SIZE COUNT [PARALLEL]
 Both ends share a clock: two network namespaces of one host do.
 """
 import concurrent.futures
+import io
 import json
 import math
 import random
+import select
 import signal
 import socket
 import struct
@@ -101,6 +103,20 @@ def stream(connection: socket.socket, size: float, period_s: float, until_s: flo
     bulk(connection)
 
 
+def live(connection: socket.socket, size: float, period_s: float, buffer: float) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, int(buffer))
+    frames(connection, size, period_s)
+
+
+def later(connection: socket.socket, _from_s: float) -> None:
+    """What is measured begins at that time."""
+    bulk(connection)
+
+
+def batches(connection: socket.socket, _size: float) -> None:
+    bulk(connection)
+
+
 def answers(connection: socket.socket, size: float, pause_s: float) -> None:
     while connection.recv(1):
         time.sleep(pause_s)
@@ -114,12 +130,30 @@ def quantile(values: list[float], share: float) -> float:
     return sorted(values)[int(share * (len(values) - 1))]
 
 
+class Batches(io.RawIOBase):
+    """Reads whenever as many bytes wait."""
+
+    def __init__(self, connection: socket.socket, size: int):
+        self.connection = connection
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        select.select([self.connection], [], [])
+        return self.connection.recv_into(buffer)
+
+
 def receive(address: str, port: str, seconds: str, kind: str, *numbers: str) -> dict:
     """The goodput of a stream is that of the time in which it is bulk."""
     listener, messages, began = socket.create_server((address, int(port))), [], math.inf
     print("listening", flush=True)
     connection, _ = listener.accept()
     file = connection.makefile("rb", 1 << 18)
+    if kind == "batches":
+        size = int(numbers[0])
+        file = io.BufferedReader(Batches(connection, size), size)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, float(seconds))
     try:
@@ -132,12 +166,12 @@ def receive(address: str, port: str, seconds: str, kind: str, *numbers: str) -> 
             messages.append((now() - began, size, 1e3 * (now() - written)))
     except KeyboardInterrupt:
         pass
-    since = float(numbers[2]) if kind == "stream" else 0
+    since = float(numbers[-1]) if kind in ("stream", "later") else 0
     total = sum(size for at, size, _ in messages if at >= since)
-    times = [ms for _, _, ms in messages] if kind in ("answers", "frames") else []
+    times = [ms for _, _, ms in messages] if kind in ("answers", "frames", "live") else []
     return {"elapsed_s": float(seconds), "bytes": total, "goodput_bps": total * 8 / (float(seconds) - since),
             "message_ms": {"mean": sum(times) / len(times), "median": quantile(times, 0.5),
-                           "p99": quantile(times, 0.99)} if times else None}
+                           "p90": quantile(times, 0.9), "p99": quantile(times, 0.99)} if times else None}
 
 
 def read_info(connection: socket.socket, *offsets: int) -> list[int]:
@@ -145,8 +179,9 @@ def read_info(connection: socket.socket, *offsets: int) -> list[int]:
     return [struct.unpack_from("I", info, offset)[0] for offset in offsets]
 
 
-def sample(connection: socket.socket, rtts_ms: list[float]) -> None:
+def sample(connection: socket.socket, rtts_ms: list[float], after_s: float) -> None:
     """Every 20 ms while something is in flight, as messages does."""
+    time.sleep(after_s)
     while True:
         unacked, rtt_us = read_info(connection, 24, 68)
         rtts_ms += [rtt_us / 1e3] if unacked else []
@@ -159,7 +194,8 @@ def send(address: str, port: str, control: str, kind: str, *numbers: str) -> dic
     if control != "default":
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
     connection.connect((address, int(port)))
-    threading.Thread(target=sample, args=(connection, rtts_ms), daemon=True).start()
+    after_s = float(numbers[0]) if kind == "later" else 0
+    threading.Thread(target=sample, args=(connection, rtts_ms, after_s), daemon=True).start()
     try:
         globals()[kind](connection, *map(float, numbers))
     except ConnectionError:

@@ -120,7 +120,7 @@ WITHOUT_ROOT = ("include/tcptuned/algo/rightsize.h", "include/tcptuned/algo/mark
 OUTDATED_BY = {
     **dict.fromkeys(("friends", "rtt_ratio", "fairness", "friendliness", "clients", "peace_bitcp"), BITCP),
     "pauses": (*BITCP, *CHOICE, "include/tcptuned/algo/resume.h"),
-    **dict.fromkeys(("peace", "random", "alternatives"), AUTO),
+    **dict.fromkeys(("peace", "random", "everyday", "alternatives"), AUTO),
     **dict.fromkeys(("unprivileged", "unprivileged_sender", "loopback", "ftp"), WITHOUT_ROOT),
     "idle": (*RULE, "bpf/budget.h", "include/tcptuned/algo/budget.h"),
     **dict.fromkeys(("cost", "connections"), ("bpf",)),
@@ -594,6 +594,8 @@ def check_random(m):
                 for x, share in sorted(shares.items(), key=lambda cell: cell[1]) if share < 0.9)
 
 
+UPLOAD = "beside an upload, 100/5 Mbit/s, 50 ms"
+
 VARYING = [
     Bench("jitter", "Delay that jitters, in order, and a queue of 4 MB", "link", [
         goodput("Goodput in Mbit/s; rows: the link, its round trip, and what is drawn again each time:"),
@@ -711,6 +713,20 @@ VARYING = [
         Metric("neighbour_mbps", "Mbit/s of the neighbour, which is not tuned:", field("neighbour_mbps"),
                only=lambda row: row.get("neighbour_mbps"), optional=True),
     ], check_random),
+    Bench("everyday", "Cases of every day that need care of their own", "case", [
+        goodput("Mbit/s, from a later second on where the case has one:", only=lambda row: not row.get("message_ms"),
+                optional=True),
+        Metric("message_p90_ms", "Of live frames, ms from being written to being read, p90:", field("message_ms", "p90"),
+               only=lambda row: row.get("message_ms"), optional=True),
+        rtt(),
+        Metric("neighbour_mbps", "Mbit/s of the upload:", field("neighbour_mbps"),
+               only=lambda row: row.get("neighbour_mbps"), optional=True),
+    ], [
+        Need("goodput_mbps", ">=", "{x}: {t} Mbit/s, the kernel alone {k} (at least 95 %)", "tcptuned", factor=0.95),
+        Need("goodput_mbps", ">=", "{x}: {t} Mbit/s (at least 60)", "tcptuned", bound=60, only=UPLOAD),
+        Need("rtt_ms", "<=", "{x}: RTT {t} ms, the kernel alone {k} (at most a fifth)", "tcptuned", factor=0.2, only=UPLOAD),
+        Need("message_p90_ms", "<=", "{x}: {t} ms, the kernel alone {k} (at most 5 % more)", "tcptuned", factor=1.05),
+    ]),
     Bench("pauses", "An answer each 2.5 s: all but the first come after a pause", "path", [
         Metric("answer_ms", "ms from being written to being read, median of the answers of a run. No restart: "
                "net.ipv4.tcp_slow_start_after_idle = 0.", field("message_ms", "median")),
