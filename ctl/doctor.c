@@ -101,6 +101,9 @@ static const struct finding limit_findings[] = {
 static const struct finding policy_findings[] = {
 	{"policy", WARN, "cgroup_missing",
 	 "{policy}: its control group does not exist now; start its service, or correct the key cgroup"},
+	{"congestion control", WARN, "congestion_control_missing",
+	 "{policy}: this kernel does not offer {congestion_control_missing} now; load its module, or "
+	 "correct the key congestion_control"},
 };
 
 static void add_finding(json_t *report, const char *check, enum level level, const char *text)

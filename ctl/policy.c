@@ -25,7 +25,11 @@ static const struct ctl_template policy_texts[] = {
 	{"cgroup_missing", "  cgroup              does not exist now\n"},
 	{"counted", "  connections         {connections}\n"},
 	{"policy !mode=off congestion_control", "  congestion control  {congestion_control}\n"},
-	{"policy !mode=off !congestion_control", "  congestion control  left alone\n"},
+	{"policy !mode=off congestion_control_missing",
+	 "  congestion control  left alone: this kernel does not offer "
+	 "{congestion_control_missing} now\n"},
+	{"policy !mode=off !congestion_control !congestion_control_missing",
+	 "  congestion control  left alone\n"},
 	{"policy !mode=off",
 	 "  receive window max  {receive_window_max_bytes:size} ({receive_window_max_bytes} "
 	 "bytes)\n"

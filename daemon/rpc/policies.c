@@ -8,12 +8,15 @@
 
 #include <tcptuned/algo/holdback.h>
 
+#include "config/load.h"
 #include "flows/scan.h"
 #include "flows/words.h"
 #include "host/cgroup.h"
+#include "host/sysctl.h"
 #include "policy/describe.h"
 #include "policy/lookup.h"
 #include "rpc/json.h"
+#include "tcptuned.skel.h"
 #include "util/array.h"
 
 const struct tcptuned_named_policy *tcptuned_policy_section(const struct tcptuned_source *source,
@@ -73,6 +76,25 @@ static json_t *count_connections(const struct tcptuned_source *source,
 	return counts;
 }
 
+/* The congestion control that the policy is to set and this kernel does not offer; NULL: none. */
+static const char *missing_congestion_control(const struct tcptuned_source *source,
+					      const struct tcptuned_named_policy *section,
+					      const struct tcptuned_policy *policy)
+{
+	const struct tcptuned_policy_config *set = section ? &section->set
+							   : &source->config->policy;
+	bool own = section && tcptuned_config_policy_says(section, "congestion_control");
+
+	if (policy->mode == TCPTUNED_OFF || policy->cc_auto || policy->congestion_control[0] ||
+	    !set->congestion_control[0])
+		return NULL;
+	if (!own && tcptuned_sysctl_left_alone(bpf_map__fd(source->kernel->bpf->maps.meta),
+					       TCPTUNED_SYSCTL_CONGESTION_CONTROL))
+		return NULL;
+	return strcmp(set->congestion_control, TCPTUNED_CC_AUTO) ? set->congestion_control
+								 : "bitcp";
+}
+
 /* The policies in force, in the order of the configuration. */
 int tcptuned_policies_handle(const struct tcptuned_source *source,
 			     const struct tcptuned_request *request, FILE *out,
@@ -82,6 +104,7 @@ int tcptuned_policies_handle(const struct tcptuned_source *source,
 	json_t *array, *counts, *count, *object;
 	struct tcptuned_policy policy;
 	struct tcptuned_flows flows = {0};
+	const char *missing;
 	__u32 key = 0;
 	int error;
 
@@ -96,6 +119,9 @@ int tcptuned_policies_handle(const struct tcptuned_source *source,
 		set_rule(object, tcptuned_describe_conditions(section));
 		if (section && section->set.cgroup[0] && !tcptuned_cgroup_id(section->set.cgroup))
 			json_object_set_new(object, "cgroup_missing", json_true());
+		missing = missing_congestion_control(source, section, &policy);
+		if (missing)
+			set_text(object, "congestion_control_missing", missing);
 		count = json_object_get(counts, policy.name);
 		set_number(object, "connections", (__u64)json_integer_value(count));
 		json_array_append_new(array, object);

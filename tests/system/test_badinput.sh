@@ -186,6 +186,9 @@ test_what_policies_name_is_missing_now() {
 	expect_eq "$(ctl_json '[.policies[] | select(.cgroup_missing).policy]' policy list)" \
 		'["web"]' "policies of groups that do not exist"
 	expect_match "$(ctl policy list)" 'cgroup  *does not exist now' "the same for people"
+	expect_eq "$(ctl_json '[.policies[] | select(.congestion_control_missing) | .policy, .congestion_control_missing]' policy list)" \
+		'["far","bbrr"]' "policies whose congestion control this kernel lacks"
+	expect_match "$(ctl policy list)" 'congestion control  *left alone: this kernel does not offer bbrr now' "the same for people"
 }
 
 # With a lock of its own a second instance would still have the same pins.
