@@ -34,7 +34,8 @@ bench_everyday() {
 	each_path everyday_rows <<-END
 		beside an upload, 100/5 Mbit/s, 50 ms|later 10|--rate-ab 100mbit --rate-ba 5mbit --delay 25ms --queue 625KB
 		reads 4 MiB at a time, 20 Mbit/s, 50 ms|batches 4194304|--rate 20mbit --delay 25ms --queue 1MB
-		live, SO_SNDBUF of 32 KB, 8 Mbit/s, 50 ms|live 40000 0.0333 32768|--rate 8mbit --delay 25ms --queue 400KB
+		live, SO_SNDBUF of 32 KB, 3 Mbit/s, 40 ms, 10 to 1.5 Mbit/s|live 12500 0.0333 32768|--rate 10mbit --delay 20ms --queue 100KB --schedule 10s:1.5mbit:,20s:10mbit:
+		live, SO_SNDBUF of 32 KB, 9.6 over 8 Mbit/s, 50 ms|live 40000 0.0333 32768|--rate 8mbit --delay 25ms --queue 400KB
 		50 ms after a handshake of 20, then 8 to 32 Mbit/s|later 12|--rate 8mbit --delay 10ms --queue 1MB --schedule 0.1s::25ms,10s:32mbit:
 	END
 }

@@ -104,8 +104,14 @@ def stream(connection: socket.socket, size: float, period_s: float, until_s: flo
 
 
 def live(connection: socket.socket, size: float, period_s: float, buffer: float) -> None:
+    """A frame for which there is no room is left out."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, int(buffer))
-    frames(connection, size, period_s)
+    due = now()
+    while True:
+        if select.select([], [connection], [], 0)[1]:
+            write(connection, size)
+        due = max(due + period_s, now())
+        time.sleep(max(due - now(), 0))
 
 
 def later(connection: socket.socket, _from_s: float) -> None:
