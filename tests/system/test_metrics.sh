@@ -267,7 +267,7 @@ test_prometheus_scrapes() {
 		1 14e6 "bytes per second"
 	# at least 20 ms, of the bucket from 16.384 ms on
 	expect_ge "$(query 'histogram_quantile(0.5, rate(tcptuned_srtt_seconds_bucket[24s]))')" 0.016 "median RTT"
-	# the minimum, of which an idle link adds 20 ms, and a busy host a part of the bucket
+	# The minimum: the link's 20 ms, and what a busy host adds to the fastest of all round trips.
 	expect_between "$(query '(tcptuned_srtt_seconds_sum - tcptuned_queueing_delay_seconds_sum) /
 		tcptuned_srtt_seconds_count')" 0.02 0.03 "RTT less queueing delay"
 	expect_eq "$(query 'sum(tcptuned_flow_limited{remote=~".*:5301"})')" 2 "limits that hold"
