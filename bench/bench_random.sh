@@ -72,18 +72,19 @@ random_measure() { # of $column
 random_transfer() { # CONTROL
 	local ends=(ours-to ours-from) end
 	link a b --seed "$(run_seed)" $path
-	if [ $kind = shared ]; then
-		ends+=(neighbour-to neighbour-from)
+	[[ $kind != @(shared|upload) ]] || ends+=(neighbour-to neighbour-from)
+	case $kind in
+	shared)
 		in_host a ip route add 10.98.1.0/24 dev tun0
 		in_host b ip route add 10.98.0.0/24 dev tun0
 		random_begin neighbour "in_host c" "in_host d" 10.98.1.2 $((run_seconds + 4)) cubic bulk
 		sleep 3 # it has left slow start when ours begins, and outlasts it
-	fi
-	if [ $kind = upload ]; then
-		ends+=(neighbour-to neighbour-from)
+		;;
+	upload)
 		random_begin neighbour "${RECEIVER_PREFIX-} in_host b" "${SENDER_PREFIX-} in_host a" "${ADDR[a]}" $run_seconds \
 			$1 bulk
-	fi
+		;;
+	esac
 	random_begin ours "${SENDER_PREFIX-} in_host a" "${RECEIVER_PREFIX-} in_host b" "${ADDR[b]}" $run_seconds $1 \
 		$application
 	for end in "${ends[@]}"; do

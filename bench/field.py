@@ -26,6 +26,7 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 HEADER = struct.Struct("=Id")  # of a message: its length, and when it was written
 CHUNK = 1 << 14
@@ -75,9 +76,12 @@ def write(connection: socket.socket, size: float) -> None:
     connection.sendall(PAYLOAD[:int(size)])
 
 
-def bulk(connection: socket.socket) -> None:
+def bulk(connection: socket.socket, _at_the_receiver: float = 0) -> None:
     while True:
         write(connection, CHUNK)
+
+
+later = batches = bulk  # counted from a later second on; read in batches of a size
 
 
 def on_off(connection: socket.socket, on_s: float, off_s: float) -> None:
@@ -88,14 +92,19 @@ def on_off(connection: socket.socket, on_s: float, off_s: float) -> None:
         time.sleep(off_s)
 
 
-def frames(connection: socket.socket, size: float, period_s: float, until_s: float = math.inf) -> None:
-    """A frame that cannot be written in time delays the next ones; none is made up for."""
+def ticks(period_s: float, until_s: float = math.inf) -> Iterator[None]:
+    """What is not done in time delays the next ones; none is made up for."""
     due = now()
     end = due + until_s
     while due < end:
-        write(connection, size)
+        yield
         due = max(due + period_s, now())
         time.sleep(max(due - now(), 0))
+
+
+def frames(connection: socket.socket, size: float, period_s: float, until_s: float = math.inf) -> None:
+    for _ in ticks(period_s, until_s):
+        write(connection, size)
 
 
 def stream(connection: socket.socket, size: float, period_s: float, until_s: float) -> None:
@@ -106,21 +115,9 @@ def stream(connection: socket.socket, size: float, period_s: float, until_s: flo
 def live(connection: socket.socket, size: float, period_s: float, buffer: float) -> None:
     """A frame for which there is no room is left out."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, int(buffer))
-    due = now()
-    while True:
+    for _ in ticks(period_s):
         if select.select([], [connection], [], 0)[1]:
             write(connection, size)
-        due = max(due + period_s, now())
-        time.sleep(max(due - now(), 0))
-
-
-def later(connection: socket.socket, _from_s: float) -> None:
-    """What is measured begins at that time."""
-    bulk(connection)
-
-
-def batches(connection: socket.socket, _size: float) -> None:
-    bulk(connection)
 
 
 def answers(connection: socket.socket, size: float, pause_s: float) -> None:
