@@ -242,7 +242,7 @@ static __always_inline void release_buffers(struct tcptuned_flow *flow, struct t
 		release_clamp(flow, tp);
 	flow->rcv_clamp = 0;
 	if ((request == REQUEST_WITHHELD || request == REQUEST_LISTENER) &&
-	    (flow->req_sndbuf < RIGHTSIZE_UNSENT_MIN ||
+	    (wants_fresh_data(flow) ||
 	     (!(flow->flags & TCPTUNED_F_SND_SIZED) && flow->req_sndbuf > sk_max_sndbuf(tp) / 2))) {
 		honour_listener(tp, flow, false, 0);
 		pass_request_on(tp, flow, false, 0);

@@ -7,7 +7,6 @@
 #include "events.h"
 #include "record.h"
 #include "rightsizing.h"
-#include <tcptuned/algo/unsent.h>
 
 /* Bytes per second from which each packet takes a whole skb of 64 KB. */
 #define UNPACED_RATE (64u << 20)
@@ -142,8 +141,8 @@ static __always_inline __u64 wake_space(const struct rightsize *rs, struct tcp_s
  * The send buffer, bytes of memory; 0: the kernel's. A held one has room for the window, and does
  * not shrink during a recovery, when nothing leaves the queue. One that has reached the maximum of
  * tcp_wmem, or is locked, because it was sized once or because the application fixed it before
- * tcptuned saw it, follows cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in slow
- * start; and so does one for a jump, before it begins. The caller limits the result to @max.
+ * tcptuned saw it or small, follows cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in
+ * slow start; and so does one for a jump, before it begins. The caller limits the result to @max.
  */
 static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
@@ -154,7 +153,7 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 	if (flow->snd.window)
 		return sk_is_recovering(tp) && space < have ? have : space;
 	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) &&
-	    ((have < sk_max_sndbuf(tp) && jump <= sk_max_sndbuf(tp)) ||
+	    ((have < sk_max_sndbuf(tp) && jump <= sk_max_sndbuf(tp) && !wants_fresh_data(flow)) ||
 	     !may_shrink_sndbuf(flow, tp)))
 		return have > max ? have : 0;
 	space = 4ull * tp->snd_cwnd * tp->mss_cache;
@@ -167,21 +166,26 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 
 /*
  * The memory that the connection may use: what the kernel had by itself, and beyond that what it
- * has earned, or an earlier one to the same host if it jumps. It does not shrink during a recovery.
+ * has earned, or an earlier one to the same host if it jumps, and what keeps data fresh. It does
+ * not shrink during a recovery.
  */
 static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
 					       struct tcp_sock *tp)
 {
 	__u64 space = rightsize_earned(&flow->snd, sk_min_rtt_us(tp));
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
+	bool fresh = wants_fresh_data(flow);
+	__u32 most = fresh ? rightsize_fresh(&flow->snd, tp->srtt_us >> 3) : RIGHTSIZE_WINDOW_MAX;
 
-	if (!may_shrink_sndbuf(flow, tp) || (flow->flags & TCPTUNED_F_JUMPS))
+	if (!may_shrink_sndbuf(flow, tp))
 		return ~0ull;
+	if (space > most || (flow->flags & TCPTUNED_F_JUMPS))
+		space = most;
 	space = space * send_cost_256(tp) >> 8;
 	if (space < flow->snd_base)
 		space = flow->snd_base;
 	/* An administrator may have raised it since. */
-	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) && space < sk_max_sndbuf(tp))
+	if (!fresh && !(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) && space < sk_max_sndbuf(tp))
 		space = sk_max_sndbuf(tp);
 	return sk_is_recovering(tp) && space < have ? have : space;
 }

@@ -235,6 +235,16 @@ test_buffers_within_a_host_are_the_kernels() {
 	expect_le "$(flow 7101 .advertised_window_bytes)" "$receive" "window"
 }
 
+# Who asks for little wants fresh data: of a queue of 1 MB it fills what it asked for, at most 262 ms.
+test_a_small_send_buffer_fills_no_queue() {
+	sized_path --rate 2mbit --delay 20ms --queue 1MB
+	stream fresh 7101 --duration 280 --congestion cubic --sndbuf 32KiB
+	wait_output -ge 600000 flow_to 7101 .bytes_acked
+	expect_eq "$(flow_to 7101 .send_buffer_bytes)" 65536 "its buffer, twice what was requested"
+	expect_le "$(flow_to 7101 .srtt_us)" 302000 "with the path's RTT of 40 ms"
+	stream_stop fresh
+}
+
 # A sender that needs more than the maximum of tcp_wmem gets it: 2.5 MB are in flight on this path. Other
 # connections of the host do not.
 test_send_buffer_beyond_the_kernels() {

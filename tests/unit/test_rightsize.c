@@ -591,6 +591,27 @@ static uint32_t any32(void)
 	return (uint32_t)random64();
 }
 
+/* Beyond a small buffer a sender fills its path, and 1/4 more where a queue stands. */
+TEST(a_window_of_fresh_data)
+{
+	struct {
+		uint32_t per_rtt, last_low_us, rtt_us, window;
+	} rows[] = {{100000, 24999, 40000, RIGHTSIZE_WINDOW_MAX},
+		    {100000, 25000, 25000, 100000},
+		    {100000, 40000, 50000, 50000},
+		    {100000, 0, 24999, RIGHTSIZE_WINDOW_MAX},
+		    {100000, 0, 40000, 62500},
+		    {0, 40000, 40000, 0},
+		    {~0u, 40000, 40000, RIGHTSIZE_WINDOW_MAX}};
+
+	for_each_row (r, rows) {
+		struct rightsize rs = {
+			.min_rtt_us = 20000, .per_rtt = r->per_rtt, .last_low_us = r->last_low_us};
+
+		assert_int_equal(rightsize_fresh(&rs, r->rtt_us), r->window);
+	}
+}
+
 /* For any measurement there is no limit, or one that TCP can express and that is not too small. */
 TEST(any_input)
 {

@@ -246,9 +246,7 @@ static void expect_sender(void)
 	if (net.ipv4.sysctl_tcp_notsent_lowat != ~0u)
 		assert_int_equal(sock.notsent_lowat, was.notsent_lowat);
 	/* who asked for a small buffer does not let more wait */
-	if (sock.notsent_lowat != was.notsent_lowat &&
-	    request_is_overridden(tcptuned_request(&flow, false)) &&
-	    flow.req_sndbuf < RIGHTSIZE_UNSENT_MIN)
+	if (sock.notsent_lowat != was.notsent_lowat && wants_fresh_data(&flow))
 		assert_true(sock.notsent_lowat <= flow.req_sndbuf);
 	if (has == had)
 		return;

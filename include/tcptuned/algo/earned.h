@@ -19,11 +19,11 @@
  * nothing is denied. @rtt_us: the kernel's minimum, which is exact where a receiver's timestamps
  * are not.
  */
-static inline __u32 rightsize_earned(const struct rightsize *rs, __u32 rtt_us)
+ALGO_APART __u32 rightsize_earned(const struct rightsize *rs, __u32 rtt_us)
 {
 	__u64 carried;
 
-	if (!rs->rate_best)
+	if (!rs || !rs->rate_best)
 		return RIGHTSIZE_WINDOW_MAX;
 	if (!rtt_us || rtt_us >= RIGHTSIZE_BASE_MIN_US)
 		rtt_us = rightsize_min_rtt_us(rs);

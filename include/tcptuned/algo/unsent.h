@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* How much data of a sender may wait unsent (TCP_NOTSENT_LOWAT). */
+/* How much data of a sender may wait: unsent (TCP_NOTSENT_LOWAT), or in a queue of the path. */
 #pragma once
 
 #include <tcptuned/algo/rightsize.h>
@@ -15,6 +15,25 @@
 #define RIGHTSIZE_UNSENT_MIN  131072u
 #define RIGHTSIZE_LATE_MAX    4u
 
+/* True for a send buffer of @asked bytes, 0: none, that is to keep data fresh. */
+static inline int rightsize_asked_for_little(__u32 asked)
+{
+	return asked && asked < RIGHTSIZE_UNSENT_MIN;
+}
+
+/*
+ * Returns the window beyond the buffer that an application asked for to keep data fresh, bytes:
+ * without a queue, which would make them old, any, and else what the last round carried per minimum
+ * RTT, and a quarter. @rtt_us: smoothed.
+ */
+static inline __u32 rightsize_fresh(const struct rightsize *rs, __u32 rtt_us)
+{
+	if (rightsize_nearly_empty(rs, rs->last_low_us ?: rtt_us))
+		return RIGHTSIZE_WINDOW_MAX;
+	return rightsize_clamp_window(
+		5 * rightsize_muldiv(rs->per_rtt, rightsize_min_rtt_us(rs), rtt_us) / 4, 0);
+}
+
 /*
  * The limit of unsent data, bytes; 0: none. More would only become old in the queue, because the
  * application could write it later and it would be sent as soon. @rate: bytes per second, @rtt_us:
@@ -27,7 +46,7 @@ static inline __u32 rightsize_unsent(__u64 rate, __u32 rtt_us, __u32 asked, __u3
 	__u32 us = rtt_us / RIGHTSIZE_UNSENT_PART;
 	__u64 bytes;
 
-	if (asked && asked < RIGHTSIZE_UNSENT_MIN)
+	if (rightsize_asked_for_little(asked))
 		return asked;
 	if (late >= RIGHTSIZE_LATE_MAX)
 		return 0;
