@@ -10,11 +10,6 @@
 /* The value of a long option without a letter begins above every letter. */
 #define FIRST_VALUE 256
 
-static bool is_argument_optional(const struct tcptuned_option *option)
-{
-	return option->argument && option->argument[0] == '[';
-}
-
 void tcptuned_option_parser_add(struct tcptuned_parser *parser,
 				const struct tcptuned_option *option)
 {
@@ -22,14 +17,11 @@ void tcptuned_option_parser_add(struct tcptuned_parser *parser,
 
 	entry->name = option->name;
 	entry->val = option->letter ? option->letter : FIRST_VALUE + (int)parser->len;
-	if (option->argument)
-		entry->has_arg = is_argument_optional(option) ? optional_argument
-							      : required_argument;
+	entry->has_arg = option->argument ? required_argument : no_argument;
 	parser->options[parser->len++] = option;
-	/* has_arg is also the number of colons: 0, 1, or 2 if the argument is optional. */
 	if (option->letter)
-		sprintf(parser->letters + strlen(parser->letters), "%c%.*s", option->letter,
-			entry->has_arg, "::");
+		sprintf(parser->letters + strlen(parser->letters), "%c%s", option->letter,
+			option->argument ? ":" : "");
 }
 
 void tcptuned_option_parser_init(struct tcptuned_parser *parser, const char *command,
@@ -107,9 +99,7 @@ void tcptuned_option_print(FILE *out, const struct tcptuned_option *option)
 		fprintf(out, "  -%c, --%s", option->letter, option->name);
 	else
 		fprintf(out, "      --%s", option->name);
-	if (is_argument_optional(option))
-		fprintf(out, "[=%s", option->argument + 1);
-	else if (option->argument)
+	if (option->argument)
 		fprintf(out, "=%s", option->argument);
 	fputc('\n', out);
 	tcptuned_text_print_wrapped(out, "          ", option->help);
@@ -129,10 +119,7 @@ void tcptuned_option_print_man(FILE *out, const struct tcptuned_option *option)
 	fputs("\\fB\\-\\-", out);
 	tcptuned_option_print_man_name(out, option->name);
 	fputs("\\fR", out);
-	if (is_argument_optional(option))
-		fprintf(out, "[=\\fI%.*s\\fR]", (int)strlen(option->argument) - 2,
-			option->argument + 1);
-	else if (option->argument)
+	if (option->argument)
 		fprintf(out, "=\\fI%s\\fR", option->argument);
 	fprintf(out, "\n%s\n", option->help);
 }
@@ -148,9 +135,10 @@ static const struct tcptuned_option entries[] = {
 		 "Set a key to a value that takes precedence over every file. May be repeated."},
 	[FOREGROUND] = {"foreground", 'f', NULL,
 			"Stay in the foreground and log to standard error."},
-	[OBSERVE] = {"observe", 'o', NULL,
-		     "Decide and report everything, and change nothing, neither in the kernel nor "
-		     "on disk."},
+	[OBSERVE] =
+		{"observe", 'o', NULL,
+		 "Decide and report everything, and change no connection, no setting of the kernel, "
+		 "and nothing on disk."},
 	[ACTION(TCPTUNED_CHECK_CONFIG)] =
 		{"check-config", 0, NULL,
 		 "Check the configuration, print each value with its origin, and exit. A start or a reload "

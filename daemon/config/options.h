@@ -15,7 +15,7 @@
 struct tcptuned_option {
 	const char *name;
 	char letter;	      /* or 0 */
-	const char *argument; /* its name in the help; NULL: none; "[...]": it is optional */
+	const char *argument; /* its name in the help; NULL: none */
 	const char *help;     /* whole sentences */
 };
 
