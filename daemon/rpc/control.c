@@ -450,12 +450,12 @@ static bool is_member(int fd, gid_t gid)
 static int look_at_peer(const struct tcptuned_control *control, int fd, struct ucred *ret,
 			bool *ret_stranger, struct tcptuned_error *err)
 {
+	gid_t gid = control->options.listener->gid; /* 0: root alone, whatever its group */
 	socklen_t len = sizeof(*ret);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &len))
 		return FAIL(err, errno, NOT_PERMITTED, "your credentials are not known");
-	*ret_stranger = ret->uid && ret->gid != control->options.listener->gid &&
-			!is_member(fd, control->options.listener->gid);
+	*ret_stranger = ret->uid && (!gid || (ret->gid != gid && !is_member(fd, gid)));
 	return 0;
 }
 
