@@ -82,7 +82,7 @@ const struct ctl_command ctl_advise = {
 		"an address): how many they were and how old that is, minimum round-trip time, loss, "
 		"the highest rate of one in each direction, the buffer that such a connection needs, "
 		"the congestion control that a new one gets, and how many parallel connections carry "
-		"most, if streams --probe none could say it. Any user may ask, about the network "
+		"most with an impact of 10 % at most, if streams --probe none could say it. Any user may ask, about the network "
 		"namespace of the question. Programs ask by tcptuned_advise(3).",
 	.options = ctl_json_option,
 	.arguments_min = 1,

@@ -101,7 +101,7 @@ int ctl_add_flow(const struct ctl *ctl, json_t *request, struct tcptuned_error *
  */
 static const struct ctl_template first_texts[] = {
 	{"", "{local} - {remote}\n  {state}, "},
-	{"flags.adopted", "open before tcptuned started"}, /* which end opened it is unknown */
+	{"flags.adopted", "open before tcptuned managed it"}, /* which end opened it is unknown */
 	{"!flags.adopted flags.passive", "accepted here"},
 	{"!flags.adopted !flags.passive", "opened here"},
 	{"", ", in network namespace {netns}\n\npolicy\n  {policy}"},

@@ -41,7 +41,7 @@ const struct tcptuned_section tcptuned_sections[] = {
 	 "the one with the longest source prefix, the fewest ports, the deepest control group, or "
 	 "the first place in the file. It also has every key of [policy], and inherits from there "
 	 "what it does not set. mode = observe decides and changes nothing for this policy alone, and "
-	 "mode = off leaves its connections as they would be without tcptuned."},
+	 "mode = off manages none of its connections."},
 	{"memory", "The memory that all connections together may use."},
 	{"bitcp",
 	 "BI-TCP, the congestion control that is registered as bitcp. The other parameters are "
@@ -100,8 +100,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    .choices = modes),
 	KEY("policy", "override_rcvbuf", KEY_BOOL, POLICY(override_rcvbuf), "yes", LIVE,
 	    "Override an application's SO_RCVBUF, which would fix the receive buffer and end its "
-	    "tuning. The call succeeds, getsockopt() returns the requested size, and the metrics "
-	    "count the request, but the buffer only starts with that size, if it was smaller, and "
+	    "tuning. The call succeeds, getsockopt() returns twice the requested size, as always, "
+	    "and the metrics count the request, but the buffer only starts with that size, if it was smaller, and "
 	    "then follows the path. no: honour the request. SO_RCVBUFFORCE, which takes "
 	    "CAP_NET_ADMIN, is honoured in any case."),
 	KEY("policy", "override_sndbuf", KEY_BOOL, POLICY(override_sndbuf), "yes", LIVE,
