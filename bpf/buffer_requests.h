@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * SO_RCVBUF and SO_SNDBUF requests of applications. The policy of a socket is known only when it
- * connects. Until then a request is intercepted if any policy might override it; when the policy is
- * known, the request is dropped or passed on to the kernel.
+ * connects. Until then an SO_RCVBUF, which would limit the window scale, is withheld if any policy
+ * might override it; when the policy is known, the request is dropped or passed on to the kernel.
+ * The kernel gets an SO_SNDBUF in any case, and tcptuned enlarges the buffer later.
  *
  * @receive: SO_RCVBUF, or else SO_SNDBUF. @ctx: whatever bpf_setsockopt() takes.
  */
@@ -22,11 +23,10 @@ static __always_inline enum request_action action_of(const struct tcptuned_polic
 	return policy->mode == TCPTUNED_TUNE ? REQUEST_OVERRIDDEN : REQUEST_OBSERVED;
 }
 
-/* True if there is a policy that would honour the request. */
-static __always_inline bool policies_disagree(const struct tcptuned_match *m, bool receive)
+/* True if a request does not count before its connection's policy is known. */
+static __always_inline bool counts_at_connect(const struct tcptuned_match *m, bool receive)
 {
-	return TCPTUNED_RULE_INDEX(receive ? m->listener_rcvbuf : m->listener_sndbuf) !=
-	       TCPTUNED_RULE_NONE;
+	return !receive || TCPTUNED_RULE_INDEX(m->listener_rcvbuf) != TCPTUNED_RULE_NONE;
 }
 
 static __always_inline void count_request(bool receive)
@@ -133,7 +133,7 @@ static __always_inline bool overlap(const __be32 a[4], const __be32 b[4])
 	       !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]));
 }
 
-/* Keeps what a listener (NULL: one that has no record) has requested, for what it will accept. */
+/* Keeps what was withheld of a listener (NULL: one without a record), for what it will accept. */
 static __always_inline void keep_listener(const struct tcptuned_flow *flow,
 					  const struct sock_common *skc)
 {
@@ -144,10 +144,8 @@ static __always_inline void keep_listener(const struct tcptuned_flow *flow,
 	read_local_address(skc, l.address);
 	if (flow && request_is_hidden(tcptuned_request(flow, true)))
 		l.req_rcvbuf = flow->req_rcvbuf;
-	if (flow && request_is_hidden(tcptuned_request(flow, false)))
-		l.req_sndbuf = flow->req_sndbuf;
 	before = bpf_map_lookup_elem(&listeners, &key);
-	if (l.req_rcvbuf || l.req_sndbuf)
+	if (l.req_rcvbuf)
 		bpf_map_update_elem(&listeners, &key, &l, BPF_ANY);
 	else if (before && overlap(before->address, l.address))
 		bpf_map_delete_elem(&listeners, &key);
@@ -165,7 +163,7 @@ static __always_inline const struct tcptuned_listener *listener_of(struct tcp_so
 	return l && overlap(l->address, local) ? l : NULL;
 }
 
-/* Records what the listener of an accepted connection has requested. */
+/* Records what was withheld from the listener of an accepted connection. */
 static __always_inline void record_listener(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	const struct tcptuned_listener *l = listener_of(tp);
@@ -174,20 +172,15 @@ static __always_inline void record_listener(struct tcptuned_flow *flow, struct t
 		flow->req_rcvbuf = l->req_rcvbuf;
 		tcptuned_set_request(flow, true, REQUEST_LISTENER);
 	}
-	if (l && l->req_sndbuf && tcptuned_request(flow, false) == REQUEST_NONE) {
-		flow->req_sndbuf = l->req_sndbuf;
-		tcptuned_set_request(flow, false, REQUEST_LISTENER);
-	}
 }
 
 /* Passes on what was withheld from the listener, for a connection that is held back. */
-static __always_inline void honour_listener(void *ctx, struct tcptuned_flow *flow, bool receive,
-					    __u32 min)
+static __always_inline void honour_listener(void *ctx, struct tcptuned_flow *flow, __u32 min)
 {
-	if (tcptuned_request(flow, receive) != REQUEST_LISTENER)
+	if (tcptuned_request(flow, true) != REQUEST_LISTENER)
 		return;
-	tcptuned_set_request(flow, receive, REQUEST_WITHHELD);
-	pass_request_on(ctx, flow, receive, min);
+	tcptuned_set_request(flow, true, REQUEST_WITHHELD);
+	pass_request_on(ctx, flow, true, min);
 }
 
 /* Records requests that the kernel honoured before tcptuned could intercept them. */
@@ -210,7 +203,7 @@ static __always_inline void resolve_request(void *ctx, struct tcptuned_flow *flo
 		pass_request_on(ctx, flow, receive, min);
 	advance_request(flow, receive, REQUEST_CONNECT, action);
 	if (request_is_overridden(tcptuned_request(flow, receive)) && m &&
-	    policies_disagree(m, receive) && !(flow->flags & TCPTUNED_F_POLICY_CHOSEN))
+	    counts_at_connect(m, receive) && !(flow->flags & TCPTUNED_F_POLICY_CHOSEN))
 		count_request(receive);
 }
 

@@ -227,28 +227,16 @@ static __always_inline void release_clamp(struct tcptuned_flow *flow, struct tcp
 		set_option(tp, SOL_TCP, TCP_WINDOW_CLAMP, window);
 }
 
-/*
- * Restores all but the congestion control, before which the namespace's default is restored. A
- * request so small that it limited what waits unsent does so again, since its data is live, and so
- * does one so large that the kernel would cut it to its maximum (tcp_sndbuf_expand()).
- */
+/* Restores all but the congestion control, before which the namespace's default is restored. */
 static __always_inline void release_buffers(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	enum request request = tcptuned_request(flow, false);
-
 	if (flow->flags & TCPTUNED_F_RCV_LOCKED)
 		release_receive_buffer(flow, tp);
 	else
 		release_clamp(flow, tp);
 	flow->rcv_clamp = 0;
-	if ((request == REQUEST_WITHHELD || request == REQUEST_LISTENER) &&
-	    (wants_fresh_data(flow) ||
-	     (!(flow->flags & TCPTUNED_F_SND_SIZED) && flow->req_sndbuf > sk_max_sndbuf(tp) / 2))) {
-		honour_listener(tp, flow, false, 0);
-		pass_request_on(tp, flow, false, 0);
-	} else if (flow->flags & TCPTUNED_F_SND_SIZED) {
+	if (flow->flags & TCPTUNED_F_SND_SIZED)
 		release_send_buffer(flow, tp);
-	}
 	clear_unsent_limit(tp, flow, tp);
 }
 

@@ -224,13 +224,12 @@ __bpf_global int search_listener(struct search_result *r, __u32 first)
 }
 
 /*
- * True if this listener may accept a connection whose policy honours SO_RCVBUF (@receive), or else
- * SO_SNDBUF. Its peers are not known, and often not its address either.
+ * True if this listener may accept a connection whose policy honours SO_RCVBUF. Its peers are not
+ * known, and often not its address either.
  */
-static __always_inline bool listener_may_honour(struct sock *sk, const struct tcptuned_match *m,
-						bool receive)
+static __always_inline bool listener_may_honour(struct sock *sk, const struct tcptuned_match *m)
 {
 	struct search_result r = {.sk = (__u64)sk};
 
-	return search_listener(&r, receive ? m->listener_rcvbuf : m->listener_sndbuf);
+	return search_listener(&r, m->listener_rcvbuf);
 }

@@ -6,7 +6,6 @@
 #include "maps.h"
 #include "sock.h"
 #include <tcptuned/algo/rightsize.h>
-#include <tcptuned/algo/unsent.h>
 
 /* The flag of either buffer; that of the send buffer is the next bit (<tcptuned/abi/flow.h>). */
 #define flag_of(receive, rcv_flag) ((__u32)(rcv_flag) << !(receive))
@@ -64,17 +63,9 @@ static __always_inline __u32 application_locks(const struct tcptuned_flow *flow,
 	return locks;
 }
 
-/* True if the application asked for a small send buffer, which its policy overrides. */
-static __always_inline bool wants_fresh_data(const struct tcptuned_flow *flow)
-{
-	return request_is_overridden(tcptuned_request(flow, false)) &&
-	       rightsize_asked_for_little(flow->req_sndbuf);
-}
-
 /*
  * The most that the kernel alone would give, bytes: @max of tcp_rmem or tcp_wmem, or what is
- * locked, or would be if it had not been withheld, if that is more. A small send buffer is to keep
- * data fresh, which it does.
+ * locked, or would be if it had not been withheld, if that is more.
  */
 static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow, __u32 max,
 					       bool receive)
@@ -82,7 +73,7 @@ static __always_inline __u32 kernel_max_buffer(const struct tcptuned_flow *flow,
 	__u32 asked = 2 * (receive ? flow->req_rcvbuf : flow->req_sndbuf);
 	enum request request = tcptuned_request(flow, receive);
 
-	if (request == REQUEST_LIFTED || (!receive && wants_fresh_data(flow)))
+	if (request == REQUEST_LIFTED)
 		return asked;
 	if (request == REQUEST_WITHHELD || request == REQUEST_LISTENER)
 		return max > asked ? max : asked;

@@ -7,6 +7,7 @@
 #include "events.h"
 #include "record.h"
 #include "rightsizing.h"
+#include <tcptuned/algo/unsent.h>
 
 /* Bytes per second from which each packet takes a whole skb of 64 KB. */
 #define UNPACED_RATE (64u << 20)
@@ -94,13 +95,18 @@ static __always_inline void set_unsent_limit(struct bpf_sock_ops *ctx, struct tc
 		flow->snd_unsent = value;
 }
 
+static __always_inline bool is_sndbuf_fixed(const struct tcptuned_flow *flow)
+{
+	return tcptuned_request(flow, false) == REQUEST_LIFTED;
+}
+
 /*
  * A smaller buffer is a locked one, so this is done only where net.core.wmem_max allows to make it
- * as large again as the kernel alone would.
+ * as large again as the kernel alone would, which was allowed to what the application asked for.
  */
 static __always_inline bool may_shrink_sndbuf(const struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
-	return flow->snd_buffer_max >= sk_max_sndbuf(tp);
+	return is_sndbuf_fixed(flow) || flow->snd_buffer_max >= sk_max_sndbuf(tp);
 }
 
 /* By the kernel's mean deviation, of which it keeps four times. */
@@ -140,9 +146,9 @@ static __always_inline __u64 wake_space(const struct rightsize *rs, struct tcp_s
 /*
  * The send buffer, bytes of memory; 0: the kernel's. A held one has room for the window, and does
  * not shrink during a recovery, when nothing leaves the queue. One that has reached the maximum of
- * tcp_wmem, or is locked, because it was sized once or because the application fixed it before
- * tcptuned saw it or small, follows cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in
- * slow start; and so does one for a jump, before it begins. The caller limits the result to @max.
+ * tcp_wmem, or is locked, because it was sized once or because the application fixed it, follows
+ * cwnd as the kernel's would (tcp_sndbuf_expand()), twice that in slow start; and so does one for a
+ * jump, before it begins. The caller limits the result to @max.
  */
 static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_sock *tp, __u64 max)
 {
@@ -153,7 +159,7 @@ static __always_inline __u64 send_space(struct tcptuned_flow *flow, struct tcp_s
 	if (flow->snd.window)
 		return sk_is_recovering(tp) && space < have ? have : space;
 	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) &&
-	    ((have < sk_max_sndbuf(tp) && jump <= sk_max_sndbuf(tp) && !wants_fresh_data(flow)) ||
+	    ((have < sk_max_sndbuf(tp) && jump <= sk_max_sndbuf(tp)) ||
 	     !may_shrink_sndbuf(flow, tp)))
 		return have > max ? have : 0;
 	space = 4ull * tp->snd_cwnd * tp->mss_cache;
@@ -174,18 +180,19 @@ static __always_inline __u64 earned_send_space(const struct tcptuned_flow *flow,
 {
 	__u64 space = rightsize_earned(&flow->snd, sk_min_rtt_us(tp));
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
-	bool fresh = wants_fresh_data(flow);
-	__u32 most = fresh ? rightsize_fresh(&flow->snd, tp->srtt_us >> 3) : RIGHTSIZE_WINDOW_MAX;
+	__u32 most = RIGHTSIZE_WINDOW_MAX;
 
 	if (!may_shrink_sndbuf(flow, tp))
 		return ~0ull;
+	if (is_sndbuf_fixed(flow) && rightsize_asked_for_little(flow->req_sndbuf))
+		most = rightsize_fresh(&flow->snd, tp->srtt_us >> 3);
 	if (space > most || (flow->flags & TCPTUNED_F_JUMPS))
 		space = most;
 	space = space * send_cost_256(tp) >> 8;
 	if (space < flow->snd_base)
 		space = flow->snd_base;
 	/* An administrator may have raised it since. */
-	if (!fresh && !(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) && space < sk_max_sndbuf(tp))
+	if (!(sk_buffer_locks(tp) & SOCK_SNDBUF_LOCK) && space < sk_max_sndbuf(tp))
 		space = sk_max_sndbuf(tp);
 	return sk_is_recovering(tp) && space < have ? have : space;
 }
@@ -211,6 +218,7 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 					    struct tcp_sock *tp)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf, allowed;
+	__u32 queued = tp->inet_conn.icsk_inet.sk.sk_wmem_queued;
 	__u64 max = may_shrink_sndbuf(flow, tp) ? 2ull * flow->snd_window_max : ~0ull;
 	__u64 space = send_space(flow, tp, max), earned;
 
@@ -226,6 +234,9 @@ static __always_inline void set_send_buffer(struct bpf_sock_ops *ctx, struct tcp
 		flow->snd_reason = RIGHTSIZE_CAPPED;
 		space = max;
 	}
+	/* With more than twice that in the queue the kernel splits no segments (tcp_fragment()). */
+	if (space < have && space < queued / 2)
+		space = queued / 2 < have ? queued / 2 : have;
 	if (space > flow->snd_buffer_max)
 		space = flow->snd_buffer_max;
 	allowed = grant_memory(&flow->snd_share, tp, flow->snd_base, space, &flow->flags,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * setsockopt() and getsockopt() of applications. A request for a buffer size is intercepted where a
- * policy may override it, since it would end the kernel's autotuning and limit the window scale;
- * the application reads back what it requested. Window clamp and congestion control, once set by
- * the application, are left to it.
+ * policy may override it, since it would end the kernel's autotuning; that for a receive buffer is
+ * withheld, since it would limit the window scale. The application reads back what it requested.
+ * Window clamp and congestion control, once set by the application, are left to it.
  */
 #include "buffer_requests.h"
 #include "events.h"
@@ -40,7 +40,7 @@ current_action(struct sock *sk, const struct tcptuned_match *m, bool receive)
 	__u8 state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	__u32 id;
 
-	if (state == BPF_TCP_LISTEN && listener_may_honour(sk, m, receive))
+	if (receive && state == BPF_TCP_LISTEN && listener_may_honour(sk, m))
 		return REQUEST_HONOURED;
 	if (state == BPF_TCP_LISTEN || state == BPF_TCP_CLOSE)
 		return action_of_any_policy(m, receive);
@@ -142,36 +142,40 @@ static __always_inline void set_clamp(struct bpf_sockopt *ctx, const struct tcpt
 }
 
 /*
- * Gives the buffer that was requested at once, if it is larger than the present one.
+ * Gives the receive buffer that was requested at once, if it is larger than the present one.
  * bpf_setsockopt() also locks it; so the call becomes the one that takes this lock away
  * (SO_BUF_LOCK). Returns false if the kernel is to skip the call.
  */
 static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, struct tcptuned_flow *flow,
-					   bool receive, __s32 *request)
+					   __s32 *request)
 {
 	const __u32 both = SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK;
 	struct sock *sk = sock_of(ctx);
-	__u32 bytes = receive ? flow->req_rcvbuf : flow->req_sndbuf;
+	__u32 bytes = flow->req_rcvbuf;
 	__u32 clamp = BPF_CORE_READ((struct tcp_sock *)sk, window_clamp);
 	__u32 locks = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & both;
-	__u32 have = receive ? BPF_CORE_READ(sk, sk_rcvbuf) : BPF_CORE_READ(sk, sk_sndbuf);
-	__u32 *base = receive ? &flow->rcv_base : &flow->snd_base;
 
-	if ((locks & (receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK)) || 2 * bytes <= have ||
-	    set_option(ctx->sk, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, bytes))
+	if ((locks & SOCK_RCVBUF_LOCK) || 2 * bytes <= (__u32)BPF_CORE_READ(sk, sk_rcvbuf) ||
+	    set_option(ctx->sk, SOL_SOCKET, SO_RCVBUF, bytes))
 		return false;
-	if (receive)
-		set_clamp(ctx, flow, clamp);
-	if (*base < 2 * bytes)
-		*base = 2 * bytes;
+	set_clamp(ctx, flow, clamp);
+	if (flow->rcv_base < 2 * bytes)
+		flow->rcv_base = 2 * bytes;
 	ctx->optname = SO_BUF_LOCK;
 	*request = locks;
 	return true;
 }
 
+/* True if the socket, or what it accepts, has no policy yet. */
+static __always_inline bool is_unconnected(struct bpf_sockopt *ctx)
+{
+	return ctx->sk->state == BPF_TCP_CLOSE || ctx->sk->state == BPF_TCP_LISTEN;
+}
+
 /*
- * Intercepts a request, unless it has to be honoured: the kernel does not lock the buffer, the call
- * succeeds for the application, and the record keeps the request.
+ * Intercepts a request, unless it has to be honoured: the call succeeds for the application, and
+ * the record keeps the request. The kernel does not get an SO_RCVBUF, and an SO_SNDBUF as if
+ * tcptuned had not raised net.core.wmem_max.
  */
 static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive)
 {
@@ -201,17 +205,22 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 	}
 	bytes = limit_request(*request, receive ? policy->rcv_buffer_max : policy->snd_request_max);
 	store_request(flow, policy, receive, bytes);
-	advance_request(flow, receive, REQUEST_SET, action);
-	if (tcptuned_request(flow, receive) == REQUEST_LIFTED) /* the kernel has an older one */
-		flow->flags |= flag_of(receive, TCPTUNED_F_RCV_LOCKED);
-	if (!policies_disagree(m, receive)) /* else it is counted when it is resolved */
+	advance_request(flow, receive, receive ? REQUEST_SET : REQUEST_FOUND, action);
+	if (receive && tcptuned_request(flow, true) == REQUEST_LIFTED) /* the kernel's is older */
+		flow->flags |= TCPTUNED_F_RCV_LOCKED;
+	if (!counts_at_connect(m, receive) || !is_unconnected(ctx))
 		count_request(receive);
 	emit_request_event(ctx, receive, m->default_policy, action != REQUEST_OVERRIDDEN, bytes);
 	if (action != REQUEST_OVERRIDDEN)
 		return;
-	if (BPF_CORE_READ(sock_of(ctx), __sk_common.skc_state) == BPF_TCP_LISTEN)
+	if (!receive) {
+		flow->snd_base = 2 * bytes;
+		*request = bytes;
+		return;
+	}
+	if (ctx->sk->state == BPF_TCP_LISTEN)
 		keep_listener(flow, &sock_of(ctx)->__sk_common);
-	if (!enlarge_buffer(ctx, flow, receive, request))
+	if (!enlarge_buffer(ctx, flow, request))
 		ctx->optlen = -1;
 }
 

@@ -157,10 +157,8 @@ static __always_inline void on_listen(struct bpf_sock_ops *ctx, struct tcptuned_
 
 	if (flow)
 		end_earlier_connection(flow);
-	if (flow && (!m || listener_may_honour((struct sock *)tp, m, true)))
+	if (flow && (!m || listener_may_honour((struct sock *)tp, m)))
 		pass_request_on(ctx, flow, true, 0);
-	if (flow && (!m || listener_may_honour((struct sock *)tp, m, false)))
-		pass_request_on(ctx, flow, false, 0);
 	keep_listener(flow, &tp->inet_conn.icsk_inet.sk.__sk_common);
 }
 
@@ -263,10 +261,8 @@ static __always_inline bool manage(struct bpf_sock_ops *ctx, struct tcp_sock *tp
 	init_record(flow, tp, policy, id);
 	if (passive)
 		flow->flags |= TCPTUNED_F_PASSIVE;
-	if (id & TCPTUNED_POLICY_HELD_BACK) {
-		honour_listener(ctx, flow, true, sk_min_rcvbuf(tp));
-		honour_listener(ctx, flow, false, 0);
-	}
+	if (id & TCPTUNED_POLICY_HELD_BACK)
+		honour_listener(ctx, flow, sk_min_rcvbuf(tp));
 	begin_trial(tp, policy, id);
 	apply_path_memory(flow, tp);
 	if (flow->flags & TCPTUNED_F_SLOW_SEED)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <tcptuned/algo/amounts.h>
+#include <tcptuned/algo/unsent.h>
 
 #include "client.h"
 #include "commands.h"
@@ -209,6 +210,8 @@ static const struct ctl_template direction_texts[] = {
 	{"reason=earned",
 	 "about 2 x {rate_best_bytes_per_s:bytes} per second x {min_rtt_us:us} minimum RTT: beyond the "
 	 "kernel's own maximum it grows only with the rate"},
+	{"reason=earned fresh", "; where a queue stands, 5/4 of what the path carries, because the "
+				"application asked for less than 128K"},
 	{"", "\n  allowed      up to {window_max_bytes:bytes}; tested {tests} times, grown "
 	     "{grows}, shrunk {shrinks}\n"},
 	{"budgeted",
@@ -320,6 +323,9 @@ static void print_direction(FILE *out, const json_t *flow, const struct directio
 	json_object_update(members, json_object_get(flow, direction->name));
 	json_object_set_new(members, "option", json_string(direction->option));
 	set_bool(members, "small", is_small(members, direction));
+	set_bool(members, "fresh",
+		 ctl_holds(members, "option=SO_SNDBUF request=lifted") &&
+			 rightsize_asked_for_little((__u32)ctl_number(members, "requested_bytes")));
 	set_bool(members, "sized", ctl_member(flow, direction->sized));
 	set_bool(members, "short", ctl_member(flow, direction->short_of_memory));
 	set_bool(members, "budgeted",

@@ -105,7 +105,8 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "then follows the path. no: honour the request. SO_RCVBUFFORCE, which takes "
 	    "CAP_NET_ADMIN, is honoured in any case."),
 	KEY("policy", "override_sndbuf", KEY_BOOL, POLICY(override_sndbuf), "yes", LIVE,
-	    "The same for SO_SNDBUF and the send buffer."),
+	    "The same for SO_SNDBUF and the send buffer. The kernel gets the request, and the buffer "
+	    "becomes larger where the path needs more."),
 	KEY("policy", "receive_window_max", KEY_SIZE, POLICY(receive_window_max_bytes), "auto",
 	    LIVE,
 	    "The largest receive window. The kernel needs a buffer of twice that size: while a "

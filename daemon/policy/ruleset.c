@@ -279,23 +279,19 @@ static bool is_known_at_listener(const struct tcptuned_policy_source *policy)
 	       !set->remote_port.len;
 }
 
-/* True if it leaves SO_RCVBUF (@receive), or else SO_SNDBUF, to the application. */
-static bool honours(const struct tcptuned_policy_source *policy, bool receive)
+/* True if it leaves SO_RCVBUF to the application. */
+static bool honours(const struct tcptuned_policy_source *policy)
 {
-	const struct tcptuned_policy *record = &policy->record;
-
-	return record->mode != TCPTUNED_TUNE ||
-	       !(receive ? record->override_rcvbuf : record->override_sndbuf);
+	return policy->record.mode != TCPTUNED_TUNE || !policy->record.override_rcvbuf;
 }
 
 static void add_local_rule(const struct tcptuned_policy_source *policy, size_t place,
-			   struct tcptuned_port_range local, bool receive,
-			   struct tcptuned_ruleset *ret)
+			   struct tcptuned_port_range local, struct tcptuned_ruleset *ret)
 {
 	struct tcptuned_rule *rule = &ret->rules[ret->rules_len];
 
 	*rule = make_local_rule(policy, ret->generation, place, local);
-	if (!honours(policy, receive))
+	if (!honours(policy))
 		rule->policy = 0;
 	rule->next = ++ret->rules_len;
 }
@@ -306,7 +302,7 @@ static void add_local_rule(const struct tcptuned_policy_source *policy, size_t p
  * that matches. The items are sorted. Returns where the first rule is.
  */
 static __u32 make_listener_rules(const struct tcptuned_policy_source *policies, size_t len,
-				 const struct item *items, size_t items_len, bool receive,
+				 const struct item *items, size_t items_len,
 				 struct tcptuned_ruleset *ret)
 {
 	__u32 first = ret->rules_len;
@@ -315,20 +311,19 @@ static __u32 make_listener_rules(const struct tcptuned_policy_source *policies, 
 	for (size_t i = 0; i < len; i++) {
 		const struct tcptuned_ports *local = &conditions(&policies[i])->set.local_port;
 
-		if (is_disabled(&policies[i]) || !honours(&policies[i], receive))
+		if (is_disabled(&policies[i]) || !honours(&policies[i]))
 			continue;
 		any_honours = true;
 		if (is_known_at_listener(&policies[i]))
 			continue;
 		for (size_t j = 0; j < count_ranges(local); j++)
-			add_local_rule(&policies[i], i, range(local, j), receive, ret);
+			add_local_rule(&policies[i], i, range(local, j), ret);
 	}
 	if (!any_honours)
 		return TCPTUNED_RULE_NONE;
 	for (size_t i = 0; i < items_len; i++)
 		if (is_known_at_listener(items[i].policy))
-			add_local_rule(items[i].policy, items[i].place, items[i].local, receive,
-				       ret);
+			add_local_rule(items[i].policy, items[i].place, items[i].local, ret);
 	ret->rules[ret->rules_len - 1].next = TCPTUNED_RULE_NONE;
 	return first;
 }
@@ -360,9 +355,7 @@ static void make_summary(const struct tcptuned_policy_source *policies, size_t l
 
 	match->default_policy = TCPTUNED_POLICY_ID(ret->generation, TCPTUNED_POLICY_DEFAULT);
 	match->listener_rcvbuf = array << 31 |
-				 make_listener_rules(policies, len, items, items_len, true, ret);
-	match->listener_sndbuf = array << 31 |
-				 make_listener_rules(policies, len, items, items_len, false, ret);
+				 make_listener_rules(policies, len, items, items_len, ret);
 	for (size_t i = 0; i < len; i++)
 		match->any_policy |= summarise(&policies[i].record);
 }
@@ -394,7 +387,7 @@ int tcptuned_ruleset_compile(const struct tcptuned_policy_source *policies, size
 			"or source of the policies that have many of both",
 			all, TCPTUNED_RULES_MAX);
 	items = calloc(all, sizeof(*items));
-	ret->rules = calloc(1 + all + 2 * locals, sizeof(*ret->rules));
+	ret->rules = calloc(1 + all + locals, sizeof(*ret->rules));
 	ret->entries = calloc(all, sizeof(*ret->entries));
 	if (!items || !ret->rules || !ret->entries) {
 		tcptuned_ruleset_free(ret);

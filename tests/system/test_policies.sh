@@ -112,22 +112,22 @@ test_requests_are_settled_when_the_policy_is_known() {
 	expect_eq "$(asked in_group 7001)" "$theirs" "off, both ends"
 	expect_eq "$(asked in_group 7002)" "${theirs//reno/bitcp}" "honoured, both ends"
 	expect_eq "$(asked in_group 7003 | sed 's/ |.*//')" "$(sed 's/ |.*//' <<<"$theirs")" "observed"
-	expect_match "$(asked in_group 7004)" "^bitcp rcvbuf 80000 sndbuf 100000 locks 0 " "overridden"
+	expect_match "$(asked in_group 7004)" "^bitcp rcvbuf 80000 sndbuf 100000 locks 1 " "overridden"
 	# The listener cannot know that its peer's port will not be 7001.
 	expect_match "$(answers_of server)" "^bitcp rcvbuf [0-9]+ sndbuf 100000 locks 3 .* wscale 0" "a listener"
 	unconnected=$(in_group in_host a "${sockets[@]}" tcp4 "${steps[@]}" get rcvbuf,locks | tr '\n' ' ')
-	expect_eq "$unconnected" "rcvbuf 80000 locks 0 " "before it is known"
+	expect_eq "$unconnected" "rcvbuf 80000 locks 1 " "before it is known"
 	# Both ends of 7003, of which one observes, and both of 7004. The unconnected one is not counted.
 	expect_eq "$(overridden SO_RCVBUF)" 4 "requests overridden, or that would have been"
 	# Policies of other ports do not concern a listener.
 	reload '[policy off-server]\nlocal_port = 7001\nmode = off' 'policy watch: defined -> none'
 	expect_match "$(asked in_group 7005)" \
-		"^bitcp rcvbuf 80000 sndbuf 100000 locks 0 .*\\| bitcp rcvbuf 131072 sndbuf [0-9]+ locks 0 " \
+		"^bitcp rcvbuf 80000 sndbuf 100000 locks 1 .*\\| bitcp rcvbuf 131072 sndbuf 100000 locks 1 " \
 		"where only another service is exempt"
 	# The same where all others are.
 	reload '[policy]\nmode = observe\n[policy server]\nlocal_port = 7006\nmode = tune\ncongestion_control = bitcp' \
 		'policy server: none -> defined'
-	expect_match "$(asked in_group 7006)" "\\| bitcp rcvbuf 131072 sndbuf [0-9]+ locks 0 " "where only this service is tuned"
+	expect_match "$(asked in_group 7006)" "\\| bitcp rcvbuf 131072 sndbuf 100000 locks 1 " "where only this service is tuned"
 	expect_match "$(asked in_group 7007)" "\\| reno rcvbuf 80000 sndbuf 100000 locks 3 " "another one"
 }
 

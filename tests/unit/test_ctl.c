@@ -174,6 +174,8 @@ TEST(explanations)
 		"{'receive':{'request':'application','requested_bytes':0,'limit':'receiver_window',"
 		"'reason':'unmeasured'}}",
 		"{'limit':'send_buffer','send':{'request':'application'},'send_buffer_bytes':16384}",
+		"{'send':{'request':'lifted','requested_bytes':131071,'reason':'earned'}}",
+		"{'send':{'request':'lifted','requested_bytes':131072,'reason':'earned'}}",
 		"{'receive':{'request':'lifted'}}",
 		"{'receive':{'limit':'receiver_window','reason':'budget'}}",
 		"{'receive':{'limit':'receiver_window','reason':'capped'}}",

@@ -197,7 +197,6 @@ TEST(buffer_requests_of_one_service)
 	m = &rules.entries[0].match;
 	assert_true(is_honoured_at(m->listener_rcvbuf, 22, 2));
 	assert_false(is_honoured_at(m->listener_rcvbuf, 80, 2));
-	assert_false(is_honoured_at(m->listener_sndbuf, 22, 2));
 	/* One of its peers may have another policy. */
 	add(&more("peer")->destination, "10.0.0.0/8");
 	set.sources[3].record.mode = TCPTUNED_OFF;
@@ -220,7 +219,6 @@ TEST(buffer_requests)
 	assert_int_equal(m->any_policy, TCPTUNED_RCVBUF_OVERRIDDEN | TCPTUNED_SNDBUF_OVERRIDDEN |
 						TCPTUNED_ANY_MANAGES);
 	assert_int_equal(TCPTUNED_RULE_INDEX(m->listener_rcvbuf), TCPTUNED_RULE_NONE);
-	assert_int_equal(TCPTUNED_RULE_INDEX(m->listener_sndbuf), TCPTUNED_RULE_NONE);
 
 	set.sources[0].record.mode = TCPTUNED_OFF;
 	compile(1);
@@ -238,7 +236,7 @@ TEST(buffer_requests)
 	set.sources[2].cgroup = 2;
 	more("watch")->local_port = (struct tcptuned_ports){2, {{70, 70}, {80, 90}}};
 	set.sources[1].record.mode = TCPTUNED_OFF;
-	set.sources[2].record.override_sndbuf = 0;
+	set.sources[2].record.override_rcvbuf = 0;
 	strcpy(set.sources[2].record.congestion_control, "cubic");
 	set.sources[3].record.mode = TCPTUNED_OBSERVE;
 	compile(0);
@@ -251,9 +249,8 @@ TEST(buffer_requests)
 	assert_true(is_honoured_at(m->listener_rcvbuf, 70, 0));
 	assert_true(is_honoured_at(m->listener_rcvbuf, 85, 0));
 	assert_false(is_honoured_at(m->listener_rcvbuf, 75, 0));
-	assert_false(is_honoured_at(m->listener_rcvbuf, 443, 2));
-	assert_true(is_honoured_at(m->listener_sndbuf, 443, 2));
-	assert_false(is_honoured_at(m->listener_sndbuf, 443, 8));
+	assert_true(is_honoured_at(m->listener_rcvbuf, 443, 2));
+	assert_false(is_honoured_at(m->listener_rcvbuf, 443, 8));
 	/* A disabled policy decides for none. */
 	set.sources[1].record.disabled = 1;
 	compile(0);

@@ -595,18 +595,21 @@ static uint32_t any32(void)
 TEST(a_window_of_fresh_data)
 {
 	struct {
-		uint32_t per_rtt, last_low_us, rtt_us, window;
-	} rows[] = {{100000, 24999, 40000, RIGHTSIZE_WINDOW_MAX},
-		    {100000, 25000, 25000, 100000},
-		    {100000, 40000, 50000, 50000},
-		    {100000, 0, 24999, RIGHTSIZE_WINDOW_MAX},
-		    {100000, 0, 40000, 62500},
-		    {0, 40000, 40000, 0},
-		    {~0u, 40000, 40000, RIGHTSIZE_WINDOW_MAX}};
+		uint32_t per_rtt, delay_us, last_low_us, rtt_us, window;
+	} rows[] = {{100000, 1, 24999, 40000, RIGHTSIZE_WINDOW_MAX},
+		    {100000, 0, 24999, 40000, 62500}, /* no timestamps */
+		    {100000, 1, 25000, 25000, 100000},
+		    {100000, 1, 40000, 50000, 50000},
+		    {100000, 1, 0, 24999, RIGHTSIZE_WINDOW_MAX},
+		    {100000, 1, 0, 40000, 62500},
+		    {0, 1, 40000, 40000, 0},
+		    {~0u, 1, 40000, 40000, RIGHTSIZE_WINDOW_MAX}};
 
 	for_each_row (r, rows) {
-		struct rightsize rs = {
-			.min_rtt_us = 20000, .per_rtt = r->per_rtt, .last_low_us = r->last_low_us};
+		struct rightsize rs = {.min_rtt_us = 20000,
+				       .min_delay_us = r->delay_us,
+				       .per_rtt = r->per_rtt,
+				       .last_low_us = r->last_low_us};
 
 		assert_int_equal(rightsize_fresh(&rs, r->rtt_us), r->window);
 	}

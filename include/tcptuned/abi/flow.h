@@ -12,7 +12,7 @@
 #include <tcptuned/algo/request_state.h>
 
 /* Raised whenever a record in a pinned map changes its layout or meaning. */
-#define TCPTUNED_ABI 16
+#define TCPTUNED_ABI 17
 
 /* Of a pair of flags the send direction has the next bit (bpf/record.h). */
 enum tcptuned_flow_flags {
@@ -130,8 +130,8 @@ static inline void tcptuned_set_request(struct tcptuned_flow *flow, int receive,
 _Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record fits into a slab of 512 bytes");
 
 /*
- * What listeners have requested, the last one of each port: an accepted socket does not lead to its
- * listener, and the kernel would copy the record of that for every connection, and refuse those
+ * What was withheld from listeners, the last one of each port: an accepted socket does not lead to
+ * its listener, and the kernel would copy the record of that for every connection, and refuse those
  * that get no memory.
  */
 struct tcptuned_listener_key {
@@ -140,8 +140,8 @@ struct tcptuned_listener_key {
 };
 
 struct tcptuned_listener {
-	__u32 req_rcvbuf, req_sndbuf; /* overridden, bytes; 0: none */
-	__be32 address[4];	      /* IPv4 is the last; all zeroes: any */
+	__u32 req_rcvbuf;  /* bytes */
+	__be32 address[4]; /* IPv4 is the last; all zeroes: any */
 };
 
 /* What the iterator reports of a connection, in host byte order unless noted otherwise. */

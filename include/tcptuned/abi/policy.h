@@ -125,12 +125,11 @@ struct tcptuned_match {
 	__u32 any_policy;     /* enum tcptuned_any_policy */
 	__u32 default_policy; /* id */
 	/*
-	 * First rule for listeners that request SO_RCVBUF (SO_SNDBUF), whatever the peer. The first
-	 * one that matches decides: the request is honoured, unless its policy is 0. NONE: no
-	 * policy honours it.
+	 * First rule for listeners that request SO_RCVBUF, whatever the peer. The first one that
+	 * matches decides: the request is honoured, unless its policy is 0. NONE: no policy honours
+	 * it.
 	 */
 	__u32 listener_rcvbuf;
-	__u32 listener_sndbuf;
 };
 
 enum tcptuned_rule_flags {

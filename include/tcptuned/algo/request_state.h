@@ -10,8 +10,8 @@
 
 enum request {
 	REQUEST_NONE,
-	REQUEST_WITHHELD,    /* from the kernel; the application reads it back */
-	REQUEST_LIFTED,	     /* the kernel had got it, and tcptuned sizes the buffer since */
+	REQUEST_WITHHELD,    /* from the kernel; the application reads it back; SO_RCVBUF only */
+	REQUEST_LIFTED,	     /* the kernel has got it, and tcptuned sizes the buffer since */
 	REQUEST_PASSED_ON,   /* the kernel has got it, since the policy only observes */
 	REQUEST_LISTENER,    /* was withheld from the listener that accepted the connection */
 	REQUEST_APPLICATION, /* honoured: the application sizes the buffer, or its window, itself */
@@ -36,6 +36,14 @@ enum request_event {
 };
 
 /*
+ * True if the kernel does not apply the request, and the application reads back what it asked for.
+ */
+static inline int request_is_hidden(enum request now)
+{
+	return now == REQUEST_WITHHELD || now == REQUEST_LIFTED;
+}
+
+/*
  * An application that sizes a buffer itself goes on doing so: the kernel does not size it any more.
  */
 static inline enum request request_next(enum request now, enum request_event event,
@@ -51,7 +59,7 @@ static inline enum request request_next(enum request now, enum request_event eve
 		       : action == REQUEST_OBSERVED ? REQUEST_PASSED_ON
 						    : REQUEST_NONE;
 	case REQUEST_FOUND:
-		if (action == REQUEST_HONOURED || (now != REQUEST_NONE && now != REQUEST_LISTENER))
+		if (action == REQUEST_HONOURED || request_is_hidden(now))
 			return now;
 		return action == REQUEST_OVERRIDDEN ? REQUEST_LIFTED : REQUEST_PASSED_ON;
 	case REQUEST_CONNECT:
@@ -71,14 +79,6 @@ static inline enum request request_next(enum request now, enum request_event eve
 	default:
 		return now;
 	}
-}
-
-/*
- * True if the kernel does not apply the request, and the application reads back what it asked for.
- */
-static inline int request_is_hidden(enum request now)
-{
-	return now == REQUEST_WITHHELD || now == REQUEST_LIFTED;
 }
 
 /* True if there is a request that tcptuned overrides, or would if it did not only observe. */

@@ -24,11 +24,14 @@ static inline int rightsize_asked_for_little(__u32 asked)
 /*
  * Returns the window beyond the buffer that an application asked for to keep data fresh, bytes:
  * without a queue, which would make them old, any, and else what the last round carried per minimum
- * RTT, and a quarter. @rtt_us: smoothed.
+ * RTT, and a quarter. @rtt_us: smoothed, for a connection without timestamps, whose samples are not
+ * taken (on_sending()).
  */
 static inline __u32 rightsize_fresh(const struct rightsize *rs, __u32 rtt_us)
 {
-	if (rightsize_nearly_empty(rs, rs->last_low_us ?: rtt_us))
+	__u32 low_us = rs->min_delay_us && rs->last_low_us ? rs->last_low_us : rtt_us;
+
+	if (rightsize_nearly_empty(rs, low_us))
 		return RIGHTSIZE_WINDOW_MAX;
 	return rightsize_clamp_window(
 		5 * rightsize_muldiv(rs->per_rtt, rightsize_min_rtt_us(rs), rtt_us) / 4, 0);
