@@ -155,12 +155,12 @@ static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, struct tcptu
 	__u32 clamp = BPF_CORE_READ((struct tcp_sock *)sk, window_clamp);
 	__u32 locks = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & both;
 
+	if (flow->rcv_base < 2 * bytes)
+		flow->rcv_base = 2 * bytes;
 	if ((locks & SOCK_RCVBUF_LOCK) || 2 * bytes <= (__u32)BPF_CORE_READ(sk, sk_rcvbuf) ||
 	    set_option(ctx->sk, SOL_SOCKET, SO_RCVBUF, bytes))
 		return false;
 	set_clamp(ctx, flow, clamp);
-	if (flow->rcv_base < 2 * bytes)
-		flow->rcv_base = 2 * bytes;
 	ctx->optname = SO_BUF_LOCK;
 	*request = locks;
 	return true;
