@@ -48,17 +48,28 @@ current_action(struct sock *sk, const struct tcptuned_match *m, bool receive)
 }
 
 /*
+ * By SO_RCVBUFFORCE or SO_SNDBUFFORCE, which only an administrator's program may use, as CRIU does
+ * to restore full queues.
+ */
+static __always_inline bool is_forced(const struct bpf_sockopt *ctx)
+{
+	return ctx->optname == SO_RCVBUFFORCE || ctx->optname == SO_SNDBUFFORCE;
+}
+
+/*
  * The kernel gets the request, also if tcptuned was sizing the buffer: the application sizes it
  * from now on, and a request before this one does not matter any more.
  */
 static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx, bool receive)
 {
-	struct tcptuned_flow *flow = flow_of(ctx->sk);
+	struct tcptuned_flow *flow = is_forced(ctx) ? get_record(ctx->sk) : flow_of(ctx->sk);
 
 	if (!flow)
 		return;
 	advance_request(flow, receive, REQUEST_SET, REQUEST_HONOURED);
 	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
+	if (is_forced(ctx))
+		tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 	if (!(flow->flags & TCPTUNED_F_MANAGED)) /* sized, if at all, for an earlier connection */
 		return;
 	if (receive && tcptuned_request(flow, true) != REQUEST_APPLICATION && flow->rcv_clamp)
@@ -72,30 +83,24 @@ static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx,
 }
 
 /*
- * True if an earlier request was honoured. The kernel then does not size the buffer, and would not
- * learn of the next request if that was intercepted.
+ * True if an earlier SO_RCVBUF was honoured. The kernel then does not size the buffer, and would
+ * not learn of the next one if that was withheld.
  */
-static __always_inline bool is_locked_by_application(struct bpf_sockopt *ctx, bool receive)
+static __always_inline bool is_rcvbuf_locked_by_application(struct bpf_sockopt *ctx)
 {
-	__u32 lock = receive ? SOCK_RCVBUF_LOCK : SOCK_SNDBUF_LOCK;
 	struct tcptuned_flow *flow = flow_of(ctx->sk);
 
-	return (BPF_CORE_READ_BITFIELD_PROBED(sock_of(ctx), sk_userlocks) & lock) &&
-	       (!flow || !(request_is_hidden(tcptuned_request(flow, receive)) ||
-			   (flow->flags & flag_of(receive, TCPTUNED_F_RCV_SIZED))));
+	return (BPF_CORE_READ_BITFIELD_PROBED(sock_of(ctx), sk_userlocks) & SOCK_RCVBUF_LOCK) &&
+	       (!flow || !(request_is_hidden(tcptuned_request(flow, true)) ||
+			   (flow->flags & TCPTUNED_F_RCV_SIZED)));
 }
 
-/*
- * True for a request that is honoured although its policy overrides requests: by SO_RCVBUFFORCE or
- * SO_SNDBUFFORCE, for one, which only an administrator's program may use, as CRIU does to restore
- * full queues.
- */
-static __always_inline bool must_honour(struct bpf_sockopt *ctx, bool receive, __s32 request,
+/* True for a request that is honoured although its policy overrides requests. */
+static __always_inline bool must_honour(struct bpf_sockopt *ctx, bool receive, __u32 bytes,
 					enum request_action action)
 {
-	return (request >= 0 && (__u32)request < REQUEST_MIN) ||
-	       ctx->optname == (receive ? SO_RCVBUFFORCE : SO_SNDBUFFORCE) ||
-	       (action == REQUEST_OVERRIDDEN && is_locked_by_application(ctx, receive));
+	return bytes < REQUEST_MIN || is_forced(ctx) ||
+	       (receive && action == REQUEST_OVERRIDDEN && is_rcvbuf_locked_by_application(ctx));
 }
 
 static __always_inline void emit_request_event(struct bpf_sockopt *ctx, bool receive,
@@ -174,7 +179,7 @@ static __always_inline bool is_unconnected(struct bpf_sockopt *ctx)
 
 /*
  * Intercepts a request, unless it has to be honoured: the call succeeds for the application, and
- * the record keeps the request. The kernel does not get an SO_RCVBUF, and an SO_SNDBUF as if
+ * the record keeps the request. The kernel does not get an SO_RCVBUF, and any SO_SNDBUF as if
  * tcptuned had not raised net.core.wmem_max.
  */
 static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive)
@@ -192,7 +197,12 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 	if (action != REQUEST_HONOURED)
 		action = current_action(sock_of(ctx), m, receive);
 	policy = policy_by_id(m->default_policy); /* all policies have the same buffer_max */
-	if (action == REQUEST_HONOURED || !policy || must_honour(ctx, receive, *request, action)) {
+	if (!policy)
+		return;
+	bytes = limit_request(*request, receive ? policy->rcv_buffer_max : policy->snd_request_max);
+	if (ctx->optname == SO_SNDBUF)
+		*request = bytes;
+	if (action == REQUEST_HONOURED || must_honour(ctx, receive, bytes, action)) {
 		leave_buffer_to_application(ctx, receive);
 		return;
 	}
@@ -203,7 +213,6 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
 		return;
 	}
-	bytes = limit_request(*request, receive ? policy->rcv_buffer_max : policy->snd_request_max);
 	store_request(flow, policy, receive, bytes);
 	advance_request(flow, receive, receive ? REQUEST_SET : REQUEST_FOUND, action);
 	if (receive && tcptuned_request(flow, true) == REQUEST_LIFTED) /* the kernel's is older */
@@ -215,7 +224,6 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 		return;
 	if (!receive) {
 		flow->snd_base = 2 * bytes;
-		*request = bytes;
 		return;
 	}
 	if (ctx->sk->state == BPF_TCP_LISTEN)

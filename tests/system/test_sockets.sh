@@ -140,7 +140,13 @@ test_requests_with_force() {
 	local forced=(set rcvbufforce 40000 set sndbufforce 50000)
 	host a
 	tcptuned_start
-	answers "$both_alike 3," "forced" tcp4 "${forced[@]}" get rcvbuf,sndbuf,locks
+	application server a tcp4 "${forced[@]}" listen 127.0.0.1 7002 accept receive 3000000 until end
+	application client a tcp4 "${forced[@]}" connect 127.0.0.1 7002 send 3000000 get rcvbuf,sndbuf,locks until end
+	wait_output -ge 3000000 flow_to 7002 .bytes_acked
+	expect_eq "$(flow_to 7002 '.receive.request, .send.request' | xargs)" "application application" "forced"
+	finish end server client
+	rm "$TEST_DIR/end"
+	expect_eq "$(tr '\n' ',' <"$TEST_DIR/client.log")" "$both_alike 3," "forced"
 	run_sockets_as_nobody
 	answers "set rcvbufforce: Operation not permitted,set sndbufforce: Operation not permitted,locks 0," \
 		"not permitted" tcp4 "${forced[@]}" get locks
