@@ -92,7 +92,8 @@ static __always_inline void record_request(struct tcptuned_flow *flow,
 	}
 	store_request(flow, policy, receive, buffer / 2); /* the kernel doubled it */
 	tcptuned_set_request(flow, receive, next);
-	count_request(receive);
+	if (now != REQUEST_PASSED_ON)
+		count_request(receive);
 }
 
 /* @locks: application_locks(); @rcvbuf, @sndbuf: the sizes that the socket has, bytes of memory */

@@ -119,12 +119,14 @@ static __always_inline void move_to_current_cc(struct tcptuned_flow *flow, struc
 		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
 }
 
-/* True for a connection without locked buffers that has not carried enough to need a record. */
+/*
+ * True for a connection that has not carried enough to need a record. A locked receive buffer may
+ * keep it from that; a locked send buffer is what its application or listener asked for.
+ */
 static __always_inline bool is_short(struct tcp_sock *tp, const struct tcptuned_policy *policy)
 {
 	return tp->bytes_received < CARRIED_MIN && tp->bytes_acked < CARRIED_MIN &&
-	       !tcptuned_policy_sets_at_once(policy) &&
-	       !(sk_buffer_locks(tp) & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK));
+	       !tcptuned_policy_sets_at_once(policy) && !(sk_buffer_locks(tp) & SOCK_RCVBUF_LOCK);
 }
 
 static __always_inline int adopt_connection(struct tcp_sock *tp)
@@ -208,7 +210,7 @@ static __always_inline void release_receive_buffer(struct tcptuned_flow *flow, s
 static __always_inline void release_send_buffer(struct tcptuned_flow *flow, struct tcp_sock *tp)
 {
 	__u32 have = tp->inet_conn.icsk_inet.sk.sk_sndbuf;
-	bool fixed = tcptuned_request(flow, false) == REQUEST_LIFTED;
+	bool fixed = request_is_overridden(tcptuned_request(flow, false));
 
 	set_option(tp, SOL_SOCKET, SO_SNDBUF,
 		   fixed ? flow->req_sndbuf : max_buffer(have, sk_max_sndbuf(tp)) / 2);
@@ -513,8 +515,7 @@ static __always_inline int detach_flow(struct tcptuned_flow *flow, struct tcp_so
 	bool changed;
 
 	if (tcp_state_of(tp) == BPF_TCP_LISTEN) {
-		changed = request_is_hidden(tcptuned_request(flow, true)) ||
-			  request_is_hidden(tcptuned_request(flow, false));
+		changed = request_is_hidden(tcptuned_request(flow, true));
 		pass_requests_on(flow, tp);
 		release_listener(flow, tp);
 		return changed ? TCPTUNED_ADOPTED_DETACHED : 0;

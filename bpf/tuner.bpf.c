@@ -3,10 +3,11 @@
  * The life of a connection, as the sockops program sees it:
  *
  *   connect()       the policy is known; what an earlier connection has left is removed
- *   listen()        requests for buffer sizes are resolved
+ *   listen()        an SO_RCVBUF that was withheld is passed on, or kept for what is accepted
  *   SYN, SYN-ACK    a small initial window on a path that is remembered as slow; a large one to ask
  *                   a host that has sent much
- *   established     two callbacks are requested, and nothing else: a short connection costs nothing
+ *   established     two callbacks are requested, and nothing else: a short connection takes no
+ *                   memory
  *   an ACK leaves   once the connection has carried enough, its policy is looked up and its record
  *                   created; then, at most once per millisecond, the receive window is adjusted
  *   a round trip ends

@@ -486,7 +486,7 @@ TEST(unsent_data_are_limited_by_the_rate)
 		sock.snd_cwnd = 4000;
 		flow = struct_of(tcptuned_flow, .flags = r->flags, .snd.per_rtt = r->per_rtt,
 				 .req_sndbuf = r->req_sndbuf);
-		tcptuned_set_request(&flow, false, r->req_sndbuf ? REQUEST_WITHHELD : REQUEST_NONE);
+		tcptuned_set_request(&flow, false, r->req_sndbuf ? REQUEST_LIFTED : REQUEST_NONE);
 		assert_int_equal(unsent_limit(&flow, &sock), r->limit);
 	}
 }

@@ -35,9 +35,7 @@ enum request_event {
 	REQUEST_EVENTS,
 };
 
-/*
- * True if the kernel does not apply the request, and the application reads back what it asked for.
- */
+/* True if the application reads back what it asked for, whatever the buffer is. */
 static inline int request_is_hidden(enum request now)
 {
 	return now == REQUEST_WITHHELD || now == REQUEST_LIFTED;
