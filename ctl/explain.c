@@ -171,7 +171,10 @@ static const struct ctl_template direction_texts[] = {
 	{"!request=application !flags.observe sized option=SO_RCVBUF",
 	 "  sized by     the kernel; tcptuned limits the window (TCP_WINDOW_CLAMP)\n"},
 	{"!request=application !flags.observe sized option=SO_SNDBUF", "  sized by     tcptuned\n"},
-	{"!request=application !flags.observe !sized", "  sized by     the kernel\n"},
+	{"request=lifted !flags.observe !sized",
+	 "  sized by     the application, which fixed it, until the path needs more\n"},
+	{"!request=application !request=lifted !flags.observe !sized",
+	 "  sized by     the kernel\n"},
 	{"option=SO_RCVBUF flags.slow_path_remembered",
 	 "  path memory  the path was slow: the connection began with the window of a new "
 	 "sender\n"},
