@@ -106,7 +106,9 @@ const struct tcptuned_key tcptuned_keys[TCPTUNED_CONFIG_KEYS] = {
 	    "CAP_NET_ADMIN, is honoured in any case."),
 	KEY("policy", "override_sndbuf", KEY_BOOL, POLICY(override_sndbuf), "yes", LIVE,
 	    "The same for SO_SNDBUF and the send buffer. The kernel gets the request, and the buffer "
-	    "becomes larger where the path needs more."),
+	    "becomes larger where the path needs more. A request for less than 128 KiB is to keep "
+	    "data fresh: where a queue stands, the buffer is what was requested, or 5/4 of what the "
+	    "path carries, if that is more. SO_SNDBUFFORCE is honoured."),
 	KEY("policy", "receive_window_max", KEY_SIZE, POLICY(receive_window_max_bytes), "auto",
 	    LIVE,
 	    "The largest receive window. The kernel needs a buffer of twice that size: while a "
