@@ -347,6 +347,10 @@ test_buffer_limits_of_other_network_namespaces() {
 	in_log 'net.ipv4.tcp_rmem set to 4096 131072 67108863'
 	expect_eq "$(sysctls_reported '.name, .before, .set_to, .now' | tail -n 1)" \
 		'["net.core.wmem_max","'"$wmem_max"'","33554432","33554432"]' "what tcptunectl says of it"
+	application largest a tcp4 set sndbuf -1 listen 127.0.0.1 7009 say listens until end
+	wait_printed largest listens
+	expect_eq "$(ss_of a "sport = :7009" "skmem:.*,tb([0-9]+),")" $((2 * wmem_max)) "the most that applications may ask for"
+	finish end largest
 	host c
 	expect_eq "$(limits a)" "4096 131072 67108863 4096 16384 4194304 " "the same limits"
 	expect_eq "$(limits b)" "4096 131072 1000000 4096 16384 4194304 " "its own"
