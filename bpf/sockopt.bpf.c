@@ -68,10 +68,11 @@ static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx,
 		return;
 	advance_request(flow, receive, REQUEST_SET, REQUEST_HONOURED);
 	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
-	if (is_forced(ctx))
-		tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
-	if (!(flow->flags & TCPTUNED_F_MANAGED)) /* sized, if at all, for an earlier connection */
+	if (!(flow->flags & TCPTUNED_F_MANAGED)) { /* sized, if at all, for an earlier connection */
+		if (is_forced(ctx))
+			tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 		return;
+	}
 	if (receive && tcptuned_request(flow, true) != REQUEST_APPLICATION && flow->rcv_clamp)
 		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_CLAMP_MAX);
 	if (receive)
