@@ -23,6 +23,12 @@ static __always_inline struct sock *sock_of(struct bpf_sockopt *ctx)
 	return ret;
 }
 
+/* True if the socket, or what it accepts, has no policy yet. */
+static __always_inline bool is_unconnected(struct bpf_sockopt *ctx)
+{
+	return ctx->sk->state == BPF_TCP_CLOSE || ctx->sk->state == BPF_TCP_LISTEN;
+}
+
 static __always_inline enum request_action action_of_any_policy(const struct tcptuned_match *m,
 								bool receive)
 {
@@ -134,15 +140,14 @@ static __always_inline void set_clamp(struct bpf_sockopt *ctx, const struct tcpt
 				      __u32 before)
 {
 	__u32 now = BPF_CORE_READ((struct tcp_sock *)sock_of(ctx), window_clamp), want = before;
-	__u32 state = ctx->sk->state;
 
-	if (state != BPF_TCP_CLOSE && state != BPF_TCP_LISTEN && !flow->rcv_clamp) {
+	if (!is_unconnected(ctx) && !flow->rcv_clamp) {
 		want = before > flow->req_rcvbuf ? before : flow->req_rcvbuf;
 		want = want > now ? want : now;
 	}
 	if (want == now)
 		return;
-	if (!want && state != BPF_TCP_CLOSE)
+	if (!want && ctx->sk->state != BPF_TCP_CLOSE)
 		want = WINDOW_CLAMP_MAX;
 	set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, want);
 }
@@ -170,12 +175,6 @@ static __always_inline bool enlarge_buffer(struct bpf_sockopt *ctx, struct tcptu
 	ctx->optname = SO_BUF_LOCK;
 	*request = locks;
 	return true;
-}
-
-/* True if the socket, or what it accepts, has no policy yet. */
-static __always_inline bool is_unconnected(struct bpf_sockopt *ctx)
-{
-	return ctx->sk->state == BPF_TCP_CLOSE || ctx->sk->state == BPF_TCP_LISTEN;
 }
 
 /*
@@ -236,11 +235,7 @@ static __always_inline void handle_request(struct bpf_sockopt *ctx, bool receive
 /* The whole receive buffer of an open connection, which holds data and has advertised a window. */
 static __always_inline __u32 rcvbuf_in_use(struct bpf_sockopt *ctx)
 {
-	__u32 state = ctx->sk->state;
-
-	if (state == BPF_TCP_CLOSE || state == BPF_TCP_LISTEN)
-		return 0;
-	return BPF_CORE_READ(sock_of(ctx), sk_rcvbuf);
+	return is_unconnected(ctx) ? 0 : BPF_CORE_READ(sock_of(ctx), sk_rcvbuf);
 }
 
 /*
