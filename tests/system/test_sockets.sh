@@ -298,7 +298,7 @@ test_a_socket_that_connects_again() {
 	tcptuned_start $bitcp
 	outsider one a tcp4 listen "${ADDR[a]}" 7003 accept receive 400000 send 6000000 until again
 	outsider two a tcp4 listen ${ADDR[a]} 7004 accept until go send 3000000 until over
-	application client b tcp4 connect "${ADDR[a]}" 7003 send 400000 receive 6000000 say received \
+	PRIORITY=$at_once application client b tcp4 connect "${ADDR[a]}" 7003 send 400000 receive 6000000 say received \
 		until again disconnect connect "${ADDR[a]}" 7004 get wscale receive 3000000 say over \
 		until over
 	wait_printed client received
