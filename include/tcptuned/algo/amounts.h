@@ -37,6 +37,11 @@
  */
 #define REQUEST_MIN (16u << 10)
 
+static inline __u32 rightsize_smaller(__u32 a, __u32 b)
+{
+	return a < b ? a : b;
+}
+
 /* a * b / c, or 0 if c is 0. The caller keeps a * b below 2^64. */
 static inline __u64 rightsize_muldiv(__u64 a, __u64 b, __u64 c)
 {

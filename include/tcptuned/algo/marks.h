@@ -3,8 +3,7 @@
  * Marks of a clock that hosts share, a power of two of microseconds apart, which does not coincide
  * with delays that people configure.
  */
-#ifndef TCPTUNED_MARKS_H
-#define TCPTUNED_MARKS_H
+#pragma once
 
 #include <tcptuned/algo/amounts.h>
 
@@ -16,6 +15,19 @@
 #define RIGHTSIZE_MARK_SHIFT_MAX 24u
 #define RIGHTSIZE_MARK_RTTS	 8u
 #define RIGHTSIZE_SAMPLES_MIN	 8u
+
+/*
+ * Tests begin at marks 2^20 us = 1 s and at least four standing RTTs apart, but at most 4.2 s; that
+ * of a connection twice as far apart after each failure, at most 67 s.
+ */
+#define RIGHTSIZE_TEST_RTTS	 4u
+#define RIGHTSIZE_TEST_SHIFT	 20u
+#define RIGHTSIZE_TEST_SHIFT_MAX 22u
+#define RIGHTSIZE_LATER_MAX	 26u
+
+/* A hold whose queue stays probes at marks 8.4 s (BBR: 10) and 128 RTTs apart, at most 16.8 s. */
+#define RIGHTSIZE_AGAIN_SHIFT 23u
+#define RIGHTSIZE_AGAIN_RTTS  128u
 
 /* The smallest power of two of at least @rtts RTTs, within the range of marks. */
 ALGO_APART __u32 rightsize_shift(__u32 rtts, __u32 rtt_us)
@@ -36,5 +48,3 @@ ALGO_APART int rightsize_is_mark(__u32 last, __u32 mark, __u32 shift, __u32 want
 {
 	return wanted <= shift || mark >> (wanted - shift) != last >> (wanted - shift);
 }
-
-#endif

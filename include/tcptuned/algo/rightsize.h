@@ -27,8 +27,7 @@
  * switching know: tests begin at common marks (marks.h), and one joins those that another prepares
  * (peer.h). bench/rule/run shows what each part is for.
  */
-#ifndef TCPTUNED_RIGHTSIZE_H
-#define TCPTUNED_RIGHTSIZE_H
+#pragma once
 
 #include <tcptuned/algo/amounts.h>
 #include <tcptuned/algo/marks.h>
@@ -36,10 +35,15 @@
 /* A smaller RTT counts as this: timestamps tick in ms, and applications are scheduled late. */
 #define RIGHTSIZE_BASE_MIN_US 2000u
 
-/* Quarters: an RTT that a window of two BDPs (DRS III.B) does not explain; held; probed. */
-#define RIGHTSIZE_EXCESS 9u
-#define RIGHTSIZE_HOLD	 7u
-#define RIGHTSIZE_PROBE	 3u
+/*
+ * Quarters: an RTT that a window of two BDPs (DRS III.B) does not explain, and one of a queue that
+ * nearly emptied; held; probed; of what is in flight, prepared.
+ */
+#define RIGHTSIZE_EXCESS  9u
+#define RIGHTSIZE_EMPTY	  5ull
+#define RIGHTSIZE_HOLD	  7u
+#define RIGHTSIZE_PROBE	  3u
+#define RIGHTSIZE_PREPARE 6u
 
 /* Sixteenths of those before: largest RTT and smallest rate with which a test is passed. */
 #define RIGHTSIZE_PASS_RTT  11u
@@ -48,29 +52,32 @@
 /* An RTT that exceeds the minimum by less is not worth an experiment. */
 #define RIGHTSIZE_EXCESS_MIN_US 4000u
 
-/* Tests begin at marks 2^20 us = 1 s and at least four standing RTTs apart, but at most 4.2 s. */
-#define RIGHTSIZE_TEST_RTTS	 4u
-#define RIGHTSIZE_TEST_SHIFT	 20u
-#define RIGHTSIZE_TEST_SHIFT_MAX 22u
-
-/*
- * A connection waits twice as long after each failure, up to 67 s; but until the third one it joins
- * a test that another one with its peer prepares, and so does a hold in whose queue they stand.
- */
-#define RIGHTSIZE_LATER_MAX 26u
+/* After more failures, a connection joins no test that another one with its peer prepares. */
 #define RIGHTSIZE_JOINS_MAX 2u
 
-/* A silence (peer.h) of RTT / 8: others in the queue, or a pause. Tests wait for 1 s without. */
-#define RIGHTSIZE_SILENCE 8u
-#define RIGHTSIZE_BUSY_US (1u << 20)
+/*
+ * RTTs: of a test, until its window has taken effect, and in all; then a stage whose window is
+ * still not used is given up, and one without two samples ends; a hold grows so seldom.
+ */
+#define RIGHTSIZE_SETTLES  2ull
+#define RIGHTSIZE_LASTS	   3ull
+#define RIGHTSIZE_GIVES_UP 16ull
+#define RIGHTSIZE_LATE	   8ull
+#define RIGHTSIZE_GROWS	   4ull
 
-/* A path is longer if a hold leaves it idle for a sixth of an RTT that stays within a sixteenth. */
+/* A silence (peer.h) of RTT / 8: others in the queue, or a pause. Tests wait for 1 s without. */
+#define RIGHTSIZE_SILENCE  8u
+#define RIGHTSIZE_BUSY_US  (1u << 20)
+#define RIGHTSIZE_BUSY_MAX 32u
+
+/*
+ * A path is longer if a hold leaves it idle for 1/6 of an RTT that stays within 1/16. A round with
+ * silences of 1/3 says so from 4 minimum RTTs on: below that, others may be the reason.
+ */
 #define RIGHTSIZE_IDLE	6u
 #define RIGHTSIZE_STAYS 16u
-
-/* A hold whose queue stays probes at marks 8.4 s (BBR: 10) and 128 RTTs apart, at most 16.8 s. */
-#define RIGHTSIZE_AGAIN_SHIFT 23u
-#define RIGHTSIZE_AGAIN_RTTS  128u
+#define RIGHTSIZE_GAP	3u
+#define RIGHTSIZE_FAR	4ull
 
 enum rightsize_state {
 	RIGHTSIZE_FREE = 0,
@@ -110,9 +117,9 @@ struct rightsize {
 	__u32 tests;		  /* number of tests begun */
 	__u8 state;		  /* enum rightsize_state */
 	__u8 failures;		  /* tests that failed in a row */
-	__u8 busy;	   /* intervals without a silence, halved by one with one, at most 32 */
-	__u8 waiting : 1;  /* 1: more is offered than the window of the stage */
-	__u8 steady : 4;   /* busy rounds since the rate rose by a quarter, at most 15 */
+	__u8 busy;		  /* intervals without a silence, halved by one with one */
+	__u8 waiting : 1;	  /* 1: more is offered than the window of the stage */
+	__u8 steady : 4;	  /* busy rounds since the rate rose by a quarter, at most 15 */
 	__u8 borrowed : 1; /* 1: the minimum RTT is another connection's with the peer (peer.h) */
 };
 
@@ -143,23 +150,20 @@ static inline void rightsize_rtt_sample(struct rightsize *rs, __u32 rtt_us)
 {
 	if (!rtt_us)
 		return;
-	if (rtt_us > RIGHTSIZE_RTT_MAX_US)
-		rtt_us = RIGHTSIZE_RTT_MAX_US;
+	rtt_us = rightsize_smaller(rtt_us, RIGHTSIZE_RTT_MAX_US);
 	rs->samples++;
 	rs->rtt_sum_us += rtt_us;
 	if (!rs->min_rtt_us || rtt_us <= rs->min_rtt_us) {
 		rs->min_rtt_us = rtt_us;
 		rs->borrowed = 0;
 	}
-	if (!rs->low_us || rtt_us < rs->low_us)
-		rs->low_us = rtt_us;
-	if (!rs->round_low_us || rtt_us < rs->round_low_us)
-		rs->round_low_us = rtt_us;
+	rs->low_us = rightsize_smaller_delay(rtt_us, rs->low_us);
+	rs->round_low_us = rightsize_smaller_delay(rtt_us, rs->round_low_us);
 }
 
 static inline int rightsize_nearly_empty(const struct rightsize *rs, __u32 rtt_us)
 {
-	return 4ull * rtt_us < 5ull * rightsize_min_rtt_us(rs);
+	return 4ull * rtt_us < RIGHTSIZE_EMPTY * rightsize_min_rtt_us(rs);
 }
 
 static inline int rightsize_exceeds(const struct rightsize *rs, __u32 rtt_us)
@@ -202,20 +206,17 @@ static inline void rightsize_new_minimum(struct rightsize *rs, __u32 rtt_us)
 /* Do tests begin at @mark? Below 262 ms that does not depend on the RTT, which others share. */
 static inline int rightsize_is_test_mark(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 wanted = rightsize_shift(RIGHTSIZE_TEST_RTTS, rs->low_us);
+	__u32 wanted = rightsize_smaller(rightsize_shift(RIGHTSIZE_TEST_RTTS, rs->low_us),
+					 RIGHTSIZE_TEST_SHIFT_MAX);
 
-	if (wanted > RIGHTSIZE_TEST_SHIFT_MAX)
-		wanted = RIGHTSIZE_TEST_SHIFT_MAX;
 	return rightsize_is_mark(rs->mark, mark, shift, RIGHTSIZE_TEST_SHIFT) &&
 	       rightsize_is_mark(rs->mark, mark, shift, wanted);
 }
 
 static inline int rightsize_test_due(const struct rightsize *rs, __u32 mark, __u32 shift)
 {
-	__u32 wanted = RIGHTSIZE_TEST_SHIFT + rs->failures;
+	__u32 wanted = rightsize_smaller(RIGHTSIZE_TEST_SHIFT + rs->failures, RIGHTSIZE_LATER_MAX);
 
-	if (wanted > RIGHTSIZE_LATER_MAX)
-		wanted = RIGHTSIZE_LATER_MAX;
 	return (__u64)rs->busy << shift >= RIGHTSIZE_BUSY_US &&
 	       rightsize_is_mark(rs->mark, mark, shift, wanted);
 }
@@ -259,8 +260,7 @@ static inline void rightsize_note_variation(struct rightsize *rs, __u32 times)
 {
 	__u32 range_us = times * (rightsize_mean_rtt_us(rs) - rs->low_us);
 
-	if (range_us < rs->varies_us)
-		rs->varies_us = range_us;
+	rs->varies_us = rightsize_smaller(rs->varies_us, range_us);
 	if (2 * rs->varies_us < rightsize_min_rtt_us(rs))
 		rs->varies_us = 0;
 }
@@ -305,8 +305,7 @@ static inline void rightsize_leave_stage(struct rightsize *rs, const struct righ
 
 /*
  * An advertised window is never shrunk: a smaller one takes effect when the sender has used what
- * was offered; if it has not after 16 RTTs, the stage is abandoned. Returns whether the stage has
- * since lasted @length us, without the first @settle, or 8 RTTs if it had no two samples before.
+ * was offered. Returns whether the stage has since lasted @length us, without the first @settle.
  */
 static inline int rightsize_stage_ends(struct rightsize *rs, const struct rightsize_ack *a,
 				       __u64 settle, __u64 length)
@@ -314,7 +313,7 @@ static inline int rightsize_stage_ends(struct rightsize *rs, const struct rights
 	__u64 elapsed = a->now_us - rs->stage_us;
 
 	if (rs->waiting && a->offered > rs->window + rs->window / 8ull + a->min / 4) {
-		if (elapsed >= 16ull * rs->test_rtt_us)
+		if (elapsed >= RIGHTSIZE_GIVES_UP * rs->test_rtt_us)
 			rightsize_leave_stage(rs, a);
 		return 0;
 	}
@@ -327,7 +326,8 @@ static inline int rightsize_stage_ends(struct rightsize *rs, const struct rights
 		rightsize_begin_interval(rs, a->now_us);
 		return 0;
 	}
-	return elapsed >= length && (rs->samples >= 2 || elapsed >= 8ull * rs->test_rtt_us);
+	return elapsed >= length &&
+	       (rs->samples >= 2 || elapsed >= RIGHTSIZE_LATE * rs->test_rtt_us);
 }
 
 /* The kernel sizes the buffer, on a path with the RTT @rtt_us; 0: that is not known. */
@@ -343,21 +343,21 @@ static inline void rightsize_let_go(struct rightsize *rs, const struct rightsize
 /*
  * What was in flight is gone after two RTTs; the third is measured. With half the window, a queue
  * of its own leaves half the RTT and the full rate; that of others 3/4 of the RTT or more; none the
- * full RTT and half the rate. The bounds are in between. A loss reduces the RTT, too.
+ * full RTT and half the rate. The bounds are in between; a loss reduces the RTT, too. An RTT that
+ * stayed has no queue of the connection.
  */
 static inline void rightsize_test(struct rightsize *rs, const struct rightsize_ack *a)
 {
-	__u64 rate;
+	__u64 rate, test = rs->test_rtt_us;
 
 	if (a->offered == RIGHTSIZE_WINDOW_MAX)
 		rightsize_leave_stage(rs, a);
 	if (rs->state != RIGHTSIZE_TESTING ||
-	    !rightsize_stage_ends(rs, a, 2ull * rs->test_rtt_us, 3ull * rs->test_rtt_us))
+	    !rightsize_stage_ends(rs, a, RIGHTSIZE_SETTLES * test, RIGHTSIZE_LASTS * test))
 		return;
 	rate = rightsize_rate(rs->carried, a->now_us - rs->interval_us);
-	if (!rs->samples || 16ull * rs->low_us > RIGHTSIZE_PASS_RTT * rs->test_rtt_us ||
+	if (!rs->samples || 16ull * rs->low_us > RIGHTSIZE_PASS_RTT * test ||
 	    16 * rate < RIGHTSIZE_PASS_RATE * rs->rate) {
-		/* an RTT that stayed has no queue of the connection */
 		rightsize_let_go(rs, a, rightsize_stays(rs) ? rs->low_us : 0);
 		return;
 	}
@@ -412,13 +412,14 @@ ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsi
 	rs->rate = rate;
 	rs->busy = (__u64)RIGHTSIZE_SILENCE * rs->interval_silent_us >= rs->low_us
 			   ? rs->busy / 2
-			   : rs->busy + (rs->busy < 32);
+			   : rs->busy + (rs->busy < RIGHTSIZE_BUSY_MAX);
 	switch (rs->state) {
 	case RIGHTSIZE_FREE:
 		if (stands && rs->interval_us > rs->stage_us &&
 		    ((joins && rs->failures <= RIGHTSIZE_JOINS_MAX) ||
 		     rightsize_test_due(rs, mark, shift)))
-			rightsize_begin_stage(rs, a, RIGHTSIZE_PREPARING, 3 * flight / 2);
+			rightsize_begin_stage(rs, a, RIGHTSIZE_PREPARING,
+					      RIGHTSIZE_PREPARE * flight / 4);
 		break;
 	case RIGHTSIZE_PREPARING:
 		if (!stands || a->offered == RIGHTSIZE_WINDOW_MAX)
@@ -449,9 +450,8 @@ ALGO_APART int rightsize_end_interval(struct rightsize *rs, const struct rightsi
 
 /*
  * A round of a hold carried @got bytes with the smallest RTT @low. If the queue nearly emptied, the
- * window becomes twice the bytes per RTT (DRS III.B) without what was queued, at most every 4 RTTs.
- * A path with silences at four times the minimum RTT (below that, others may be the reason) became
- * longer, and one with silences of half an RTT is not the slow one of rightsize_begin_held().
+ * window becomes twice the bytes per RTT (DRS III.B) without what was queued. A path with silences
+ * of half an RTT is not the slow one of rightsize_begin_held().
  */
 static inline void rightsize_hold_round(struct rightsize *rs, const struct rightsize_ack *a,
 					__u32 got, __u32 low)
@@ -459,16 +459,18 @@ static inline void rightsize_hold_round(struct rightsize *rs, const struct right
 	__u32 base = rightsize_min_rtt_us(rs);
 	__u64 window;
 
-	if (low && rightsize_nearly_empty(rs, low) && rs->round_us > rs->stage_us + 4ull * base) {
-		window = rightsize_muldiv(2ull * (got < rs->held ? got : rs->held), base,
+	if (low && rightsize_nearly_empty(rs, low) &&
+	    rs->round_us > rs->stage_us + RIGHTSIZE_GROWS * base) {
+		window = rightsize_muldiv(2ull * rightsize_smaller(got, rs->held), base,
 					  low < base ? base : low);
 		if (window > rs->held) {
 			rs->held = rs->window = rightsize_clamp_window(window, a->min);
 			rs->stage_us = a->now_us;
 		}
 	}
-	if (got > rs->held / 2 && ((low > 4ull * base && rs->silent_us > low / 3) ||
-				   (!rs->tests && rs->silent_us > low / 2)))
+	if (got > rs->held / 2 &&
+	    ((low > RIGHTSIZE_FAR * base && rs->silent_us > low / RIGHTSIZE_GAP) ||
+	     (!rs->tests && rs->silent_us > low / 2)))
 		rightsize_let_go(rs, a, low);
 }
 
@@ -546,5 +548,3 @@ static inline int rightsize_on_ack(struct rightsize *rs, const struct rightsize_
 	rs->mark = mark;
 	return rightsize_round_is_over(rs, a) ? rightsize_end_round(rs, a) : 0;
 }
-
-#endif
