@@ -609,7 +609,7 @@ VARYING = [
     ], [Need("goodput_mbps", ">=", "{x}, {column}: {t} Mbit/s, the kernel alone {k} (at least 95 %)", factor=0.95)]),
     Bench("random_loss", "Losses that no queue causes, and others at the RTT of an empty path: 1 Gbit/s, 100 ms", "path", [
         goodput("Goodput in Mbit/s, all with buffers of up to 64 MB:"),
-        retransmits("Segments sent again:"),
+        retransmits("Segments retransmitted:"),
         rtt(),
     ], [
         Need("goodput_mbps", ">=", "{x}: {t} Mbit/s, the kernel {k} (at least 95 %)",
@@ -627,7 +627,7 @@ VARYING = [
     Bench("alternatives", "What one would use instead of tcptuned; the second connection on each path", "path", [
         goodput("Goodput in Mbit/s:"),
         rtt(), RTT_P95,
-        retransmits("Segments sent again:"),
+        retransmits("Segments retransmitted:"),
     ], [Need("goodput_mbps", ">=", "{x}: {t} Mbit/s, the kernel alone {k} (at least 98 %)", factor=0.98)]),
     Bench("first_seconds", "The first seconds in a deep queue", "link", [
         Metric("rtt_early_p95_ms", "RTT of the first six seconds, 95th percentile, in ms; rows: the link, its round "
@@ -692,13 +692,13 @@ VARYING = [
         Metric("first_mbps", "Mbit/s of the first one in the second half of the run; rows: link, RTT, queue:",
                flow_0_mbps),
         Metric("second_mbps", "Of the second one:", flow_1_mbps),
-        Metric("first_retransmits", "Segments that the first one sent again, in all of the run:",
+        Metric("first_retransmits", "Segments that the first one retransmitted, in all of the run:",
                field("flows", 0, "retransmits")),
         Metric("second_retransmits", "The second one:", field("flows", 1, "retransmits")),
     ]),
     Bench("incast", "64 senders to one receiver: 1 Gbit/s, 0.5 ms, a queue of 128 packets", "load", [
         Metric("elapsed_s", "Seconds until all have arrived:", field("elapsed_s")),
-        retransmits("Segments sent again:"),
+        retransmits("Segments retransmitted:"),
     ], [
         Need("elapsed_s", "<=", "{x}: {t} s, the kernel alone {k} (at most 5 % more)", "tcptuned", factor=1.05),
         Need("retransmits", "<=", "{x}: {t} segments again, the kernel alone {k} (at most 5 % more)", "tcptuned",
@@ -799,7 +799,7 @@ REST = [
         retransmits(),
     ], [
         Need("elapsed_s", "<=", "{x}: {t} s, kernel {k} (at most 1.1 times)", "tcptuned", factor=1.1),
-        Need("retransmits", "<=", "{x}: {t} segments sent again, kernel {k} (at most 1.5 times)",
+        Need("retransmits", "<=", "{x}: {t} segments retransmitted, kernel {k} (at most 1.5 times)",
              "tcptuned", factor=1.5),
     ]),
     Bench("paths_neighbour", "Others on the link meanwhile, 10 MB, 1 Gbit/s, 100 ms", "others", [

@@ -252,7 +252,7 @@ static const struct ctl_template last_texts[] = {
 	 "the congestion window, {cwnd_segments} segments of {mss_bytes} bytes, which no loss has "
 	 "reduced\n"},
 	{"limit=loss",
-	 "losses without a queue ({retransmitted_segments} segments sent again), which keep the "
+	 "losses without a queue ({retransmitted_segments} segments retransmitted), which keep the "
 	 "congestion window small: {cwnd_segments} segments of {mss_bytes} bytes\n"},
 	{"limit=receiver_window send_window_bytes",
 	 "the peer's receive window, {send_window_bytes:bytes}\n"},

@@ -23,7 +23,7 @@ static void format_measure(const json_t *row, char ret[CTL_WORD])
 	static const char *const names[][2] = {
 		{"bits_per_second", "rate"},
 		{"rtt_us", "round trip"},
-		{"retransmitted", "sent again"},
+		{"retransmitted", "retransmitted"},
 		{"limited_by_windows", "limited by windows"},
 	};
 	unsigned long long from = ctl_number(row, "bytes_min");
@@ -103,7 +103,7 @@ const struct ctl_command ctl_trial = {
 	.help = "Compare the connections of the policy NAME, or of each, with those that it holds back "
 		"(holdback in tcptuned.conf(5)), which the kernel has: the rate, also by size, whose "
 		"inverse is the time of completion, the round-trip time, the share of segments that were "
-		"sent again, and of the time in which the peer's window or the send buffer limited a "
+		"retransmitted, and of the time in which the peer's window or the send buffer limited a "
 		"sender. Counted are new connections that have ended, and carried 128 KiB or more after "
 		"they got a record, which most get after their first 128 KiB. The intervals hold together, and however often they are looked at, with a "
 		"probability of 95 %, if connections do not influence each other. If tuned connections "

@@ -248,7 +248,7 @@ static const struct {
 	{{"net.ipv4.tcp_timestamps",
 	  "a queue on the path is not seen, so that the kernel alone sizes the windows"},
 	 NULL},
-	{{"net.ipv4.tcp_sack", "of several lost segments, one is sent again in each round trip"},
+	{{"net.ipv4.tcp_sack", "of several lost segments, one is retransmitted in each round trip"},
 	 NULL},
 	{{"net.ipv4.tcp_moderate_rcvbuf",
 	  "receive buffers stay as they begin, at the second number of net.ipv4.tcp_rmem"},

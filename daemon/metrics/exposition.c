@@ -551,7 +551,7 @@ static const struct row traffic_rows[] = {
 	{"tcptuned_connections_sent_segments_total", NO_LABEL, CARRIED(SEGMENTS),
 	 "Segments that connections, open ones and others, have sent."},
 	{"tcptuned_connections_retransmitted_segments_total", NO_LABEL, CARRIED(RETRANSMITS),
-	 "Segments that connections, open ones and others, have sent again."},
+	 "Segments that connections, open ones and others, have retransmitted."},
 };
 
 /* A value of a policy: of connections that are tuned (@others is 0), or of the others. */
@@ -579,7 +579,7 @@ static const struct row trial_rows[] = {
 	 "Segments sent by connections that ended, of policies that hold some back."},
 	{"tcptuned_trial_retransmitted_segments_total", NO_LABEL,
 	 FIELD_OF(tcptuned_outcome, retransmits),
-	 "Segments sent again by connections that ended, of policies that hold some back."},
+	 "Segments retransmitted by connections that ended, of policies that hold some back."},
 };
 
 static void print_trials(struct prom *prom, const struct tcptuned_snapshot *snap)

@@ -28,7 +28,7 @@ struct tcptuned_advice {
 	unsigned int connections;
 	unsigned long long age_s; /* since the last one ended */
 	double min_rtt_s;
-	double loss;		     /* part of the segments that were sent again */
+	double loss;		     /* part of the segments that were retransmitted */
 	char congestion_control[16]; /* that a new connection gets */
 	struct tcptuned_advice_direction send, receive;
 };

@@ -40,7 +40,7 @@ struct tcptuned_streams_level {
 	unsigned int streams; /* connections */
 	double rate;	      /* bits per second, together */
 	double rate_peak;     /* the highest of a second; 0: unknown */
-	double loss; /* sent again, of segments sent; of a receiver: out of order; -1: unknown */
+	double loss; /* retransmitted, of segments sent; of a receiver: out of order; -1: unknown */
 	double segments;  /* of which that is a fraction; 0: unknown */
 	double rtt_s;	  /* mean smoothed RTT; 0: unknown */
 	double rtt_min_s; /* smallest RTT; 0: unknown */

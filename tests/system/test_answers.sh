@@ -124,6 +124,6 @@ test_losses_without_a_queue() {
 	wait_until has_arrived 2000000 7001
 	wait_output -gt 0 flow_to 7001 .retransmitted_segments
 	expect_answers
-	explains 7001 "losses without a queue \([0-9]+ segments sent again\), .*: [0-9]+ segments of" \
+	explains 7001 "losses without a queue \([0-9]+ segments retransmitted\), .*: [0-9]+ segments of" \
 		"the sender .*; [0-9]+ segments arrived out of order, as after losses"
 }

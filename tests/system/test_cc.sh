@@ -225,7 +225,7 @@ test_cc_random_losses_with_ecn() {
 	link a b --rate 40mbit --delay 125ms --queue 1bdp --loss-at-ab 500,1500,2500,3500,4200,4700
 	stream one 7101 --duration 280
 	wait_output -ge 8000000 flow_to 7101 .bytes_acked
-	expect_eq "$(flow_to 7101 .retransmitted_segments)" 6 "segments sent again"
+	expect_eq "$(flow_to 7101 .retransmitted_segments)" 6 "segments retransmitted"
 	expect_eq "$(flow_to 7101 '[.congestion_control, .random_loss]')" '["cubic",null]' "congestion control"
 	stream_stop one
 }
@@ -240,7 +240,7 @@ test_cc_losses_of_a_queue() {
 		link a b --rate 50mbit --delay 50ms $path
 		stream one $((++port)) --duration 280
 		wait_output -ge 10000000 flow_to $port .bytes_acked
-		expect_ge "$(flow_to $port .retransmitted_segments)" 3 "segments sent again"
+		expect_ge "$(flow_to $port .retransmitted_segments)" 3 "segments retransmitted"
 		expect_eq "$(flow_to $port '[.congestion_control, .random_loss]')" '["cubic",null]' "$path"
 		stream_stop one
 		link_end a b

@@ -65,7 +65,7 @@ test_flows_agree_with_ss() {
 	expect_eq "$(carried received_bytes default yes)" "$(both bytes_received:)" "bytes received by both ends"
 	expect_eq "$(carried acked_bytes default yes)" "$(both bytes_acked:)" "bytes acked"
 	expect_eq "$(carried sent_segments default yes)" "$(both segs_out:)" "segments sent"
-	expect_eq "$(carried retransmitted_segments default yes)" "$(both 'retrans:[0-9]+/')" "segments sent again"
+	expect_eq "$(carried retransmitted_segments default yes)" "$(both 'retrans:[0-9]+/')" "segments retransmitted"
 	expect_eq "$(carried received_bytes default no)" 0 "bytes received while observed"
 	# The totals are the sums over the connections, of which none has closed.
 	for direction in receive send; do
@@ -226,7 +226,7 @@ console_shows() {
 	expect_eq "$(grep -oE '[0-9]+ ' <<<"${cell[4]} ${cell[5]}" | awk '{ n += $1 } END { print n }')" 12 "both directions of all"
 	expect_ge "${cell[7]% %}" 20 "% of the time that the fixed buffer limits"
 	expect_between "${cell[6]% %}" 0 100 "% of that of tuned ones"
-	expect_between "${cell[8]% %}" 0 20 "% of the segments sent again"
+	expect_between "${cell[8]% %}" 0 20 "% of the segments retransmitted"
 	expect_between "$(numfmt --from=iec-i "${cell[10]%B}")" $((bytes / 1000 * 999)) $((bytes / 1000 * 1001)) "budget"
 	expect_between "${cell[13]% %}" 0 100 "% of a processor"
 	expect_eq "$(printf '%s\n' "${cell[@]:0:14}" "${cell[@]:15}" | grep -c – || :)" 0 "cells without a value"

@@ -62,7 +62,7 @@ test_next_connection_begins_with_what_one_learned() {
 	expect_between "$max" 10 420 "window at which it lost, segments" # path and queue hold 259
 	expect_ge "$(db "SELECT segments_sent FROM paths WHERE netns = $a")" \
 		$(($(result first .bytes) / 1448)) "segments sent"
-	expect_ge "$(db "SELECT segments_retransmitted FROM paths WHERE netns = $a")" 1 "sent again"
+	expect_ge "$(db "SELECT segments_retransmitted FROM paths WHERE netns = $a")" 1 "segments retransmitted"
 
 	tcptuned_start $bitcp # another daemon, which reads it from disk
 	expect_ge "$(metric tcptuned_paths_known)" 2 "paths read from disk"

@@ -30,7 +30,7 @@ struct tcptuned_streams_record {
 	__u32 windows;	  /* that were added */
 	double rate;	  /* bits per second, of all together */
 	double rate_peak; /* the highest of a window; an earlier one fades */
-	double loss;	  /* part of the segments that were sent again, or arrived out of order */
+	double loss; /* part of the segments that were retransmitted, or arrived out of order */
 	double rtt_s, rtt_min_s;	     /* smoothed, and the smallest; 0: unknown */
 	double receiver_window, send_buffer; /* limited it, shares of the time */
 };
