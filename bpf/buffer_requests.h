@@ -46,11 +46,14 @@ static __always_inline void store_request(struct tcptuned_flow *flow,
 	}
 }
 
-static __always_inline void advance_request(struct tcptuned_flow *flow, bool receive,
-					    enum request_event event, enum request_action action)
+static __always_inline enum request advance_request(struct tcptuned_flow *flow, bool receive,
+						    enum request_event event,
+						    enum request_action action)
 {
-	tcptuned_set_request(flow, receive,
-			     request_next(tcptuned_request(flow, receive), event, action));
+	enum request next = request_next(tcptuned_request(flow, receive), event, action);
+
+	tcptuned_set_request(flow, receive, next);
+	return next;
 }
 
 /* Gives the kernel an intercepted request. @min: sk_min_rcvbuf(); 0: no window is advertised. */
@@ -74,26 +77,25 @@ static __always_inline void pass_request_on(void *ctx, struct tcptuned_flow *flo
 		set_option(ctx, SOL_SOCKET, receive ? SO_RCVBUF : SO_SNDBUF, value);
 		flow->flags &= ~locked;
 	}
-	tcptuned_set_request(flow, receive, REQUEST_PASSED_ON);
+	advance_request(flow, receive, REQUEST_RESTORED, REQUEST_HONOURED);
 }
 
 static __always_inline void record_request(struct tcptuned_flow *flow,
 					   const struct tcptuned_policy *policy, bool receive,
 					   __u32 buffer)
 {
-	enum request now = tcptuned_request(flow, receive), next;
+	enum request before = tcptuned_request(flow, receive), now;
+	bool small = buffer / 2 < REQUEST_MIN && !request_is_hidden(before);
 
-	next = request_next(now, REQUEST_FOUND, action_of(policy, receive));
-	if (next == now)
-		return;
-	if (buffer / 2 < REQUEST_MIN) {
-		tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
-		return;
+	now = advance_request(flow, receive, REQUEST_FOUND,
+			      small ? REQUEST_HONOURED : action_of(policy, receive));
+	if (now == REQUEST_APPLICATION) {
+		flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_LOCKED);
+	} else if (now != before) {
+		store_request(flow, policy, receive, buffer / 2); /* the kernel doubled it */
+		if (before != REQUEST_PASSED_ON)
+			count_request(receive);
 	}
-	store_request(flow, policy, receive, buffer / 2); /* the kernel doubled it */
-	tcptuned_set_request(flow, receive, next);
-	if (now != REQUEST_PASSED_ON)
-		count_request(receive);
 }
 
 /* @locks: application_locks(); @rcvbuf, @sndbuf: the sizes that the socket has, bytes of memory */
@@ -171,7 +173,7 @@ static __always_inline void record_listener(struct tcptuned_flow *flow, struct t
 
 	if (l && l->req_rcvbuf && tcptuned_request(flow, true) == REQUEST_NONE) {
 		flow->req_rcvbuf = l->req_rcvbuf;
-		tcptuned_set_request(flow, true, REQUEST_LISTENER);
+		advance_request(flow, true, REQUEST_ACCEPTED, REQUEST_OVERRIDDEN);
 	}
 }
 
@@ -180,7 +182,7 @@ static __always_inline void honour_listener(void *ctx, struct tcptuned_flow *flo
 {
 	if (tcptuned_request(flow, true) != REQUEST_LISTENER)
 		return;
-	tcptuned_set_request(flow, true, REQUEST_WITHHELD);
+	advance_request(flow, true, REQUEST_SET, REQUEST_OVERRIDDEN);
 	pass_request_on(ctx, flow, true, min);
 }
 

@@ -157,7 +157,6 @@ struct inet_connection_sock {
 };
 
 struct bictcp {
-	__u32 cnt;
 	__u32 last_max_cwnd;
 };
 

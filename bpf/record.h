@@ -100,22 +100,12 @@ static __always_inline void copy_policy(struct tcptuned_flow *flow, struct tcp_s
 static __always_inline void init_record(struct tcptuned_flow *flow, struct tcp_sock *tp,
 					const struct tcptuned_policy *policy, __u32 id)
 {
-	__u32 locks = application_locks(flow, tp);
-
 	join_budget(flow, tp);
 	/* A socket that was disconnected measures again with its next connection. */
 	__builtin_memset(&flow->rcv, 0, sizeof(flow->rcv));
 	__builtin_memset(&flow->snd, 0, sizeof(flow->snd));
 	__builtin_memset(&flow->reader, 0, sizeof(flow->reader));
 	flow->flags = (flow->flags & TCPTUNED_F_KEPT_ON_CONNECT) | TCPTUNED_F_MANAGED;
-	if ((locks & SOCK_RCVBUF_LOCK) && !policy->override_rcvbuf) {
-		tcptuned_set_request(flow, true, REQUEST_APPLICATION);
-		flow->flags &= ~TCPTUNED_F_RCV_LOCKED;
-	}
-	if ((locks & SOCK_SNDBUF_LOCK) && !policy->override_sndbuf) {
-		tcptuned_set_request(flow, false, REQUEST_APPLICATION);
-		flow->flags &= ~TCPTUNED_F_SND_LOCKED;
-	}
 	copy_policy(flow, tp, policy, id);
 	flow->snd_unsent = flow->rcv_clamp = flow->rcv_allowed = 0;
 	flow->snd_writer = flow->snd_late = 0;

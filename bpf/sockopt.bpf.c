@@ -69,23 +69,22 @@ static __always_inline bool is_forced(const struct bpf_sockopt *ctx)
 static __always_inline void leave_buffer_to_application(struct bpf_sockopt *ctx, bool receive)
 {
 	struct tcptuned_flow *flow = is_forced(ctx) ? get_record(ctx->sk) : flow_of(ctx->sk);
+	bool managed;
 
 	if (!flow)
 		return;
-	advance_request(flow, receive, REQUEST_SET, REQUEST_HONOURED);
+	managed = flow->flags & TCPTUNED_F_MANAGED;
+	advance_request(flow, receive, managed || is_forced(ctx) ? REQUEST_TAKEN : REQUEST_SET,
+			REQUEST_HONOURED);
 	flow->flags &= ~flag_of(receive, TCPTUNED_F_RCV_SIZED);
-	if (!(flow->flags & TCPTUNED_F_MANAGED)) { /* sized, if at all, for an earlier connection */
-		if (is_forced(ctx))
-			tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
+	if (!managed) /* sized, if at all, for an earlier connection */
 		return;
-	}
-	if (receive && tcptuned_request(flow, true) != REQUEST_APPLICATION && flow->rcv_clamp)
+	if (receive && flow->rcv_clamp)
 		set_option(ctx->sk, SOL_TCP, TCP_WINDOW_CLAMP, WINDOW_CLAMP_MAX);
 	if (receive)
 		flow->rcv_clamp = 0;
 	else /* nothing will adapt it from now on */
 		clear_unsent_limit(ctx->sk, flow, (struct tcp_sock *)sock_of(ctx));
-	tcptuned_set_request(flow, receive, REQUEST_APPLICATION);
 	leave_budget(receive ? &flow->rcv_share : &flow->snd_share);
 }
 
@@ -256,7 +255,7 @@ static __always_inline void on_window_clamp_set(struct bpf_sockopt *ctx)
 	leave_budget(&flow->rcv_share);
 	if (tcptuned_request(flow, true) == REQUEST_WITHHELD)
 		pass_request_on(ctx->sk, flow, true, rcvbuf_in_use(ctx));
-	tcptuned_set_request(flow, true, REQUEST_APPLICATION);
+	advance_request(flow, true, REQUEST_TAKEN, REQUEST_HONOURED);
 }
 
 /*

@@ -32,6 +32,10 @@ enum request_event {
 	REQUEST_FOUND,	 /* in a socket that the application had sized before tcptuned saw it */
 	REQUEST_CONNECT, /* the socket connects, or has connected: its policy is known now */
 	REQUEST_CHANGE,	 /* an open connection gets another policy */
+	/* ... and whatever the policy: */
+	REQUEST_ACCEPTED, /* one was withheld from the listener */
+	REQUEST_RESTORED, /* the kernel gets what it did not have */
+	REQUEST_TAKEN,	  /* the application sizes the buffer, or its window, from now on */
 	REQUEST_EVENTS,
 };
 
@@ -57,7 +61,9 @@ static inline enum request request_next(enum request now, enum request_event eve
 		       : action == REQUEST_OBSERVED ? REQUEST_PASSED_ON
 						    : REQUEST_NONE;
 	case REQUEST_FOUND:
-		if (action == REQUEST_HONOURED || request_is_hidden(now))
+		if (action == REQUEST_HONOURED)
+			return REQUEST_APPLICATION;
+		if (request_is_hidden(now))
 			return now;
 		return action == REQUEST_OVERRIDDEN ? REQUEST_LIFTED : REQUEST_PASSED_ON;
 	case REQUEST_CONNECT:
@@ -74,6 +80,12 @@ static inline enum request request_next(enum request now, enum request_event eve
 		if (now == REQUEST_LIFTED && action == REQUEST_OBSERVED)
 			return REQUEST_PASSED_ON;
 		return now;
+	case REQUEST_ACCEPTED:
+		return now == REQUEST_NONE ? REQUEST_LISTENER : now;
+	case REQUEST_RESTORED:
+		return request_is_hidden(now) ? REQUEST_PASSED_ON : now;
+	case REQUEST_TAKEN:
+		return REQUEST_APPLICATION;
 	default:
 		return now;
 	}
