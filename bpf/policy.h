@@ -7,7 +7,7 @@
 
 #include "maps.h"
 #include "sock.h"
-#include <tcptuned/algo/holdback.h>
+#include <tcptuned/algo/trial_draw.h>
 
 #define CGROUP_DEPTH_MAX 32 /* levels of cgroups that are searched */
 
@@ -137,8 +137,8 @@ static __always_inline __u32 found_policy(const struct rule_search *s)
 	const struct tcptuned_policy *policy = policy_by_id(s->policy);
 
 	if (policy && policy->holdback &&
-	    holdback_draw(policy->trial, policy->holdback, s->ends.local, s->ends.remote,
-			  s->local_port, s->remote_port))
+	    trial_draw(policy->trial, policy->holdback, s->ends.local, s->ends.remote,
+		       s->local_port, s->remote_port))
 		return s->policy | TCPTUNED_POLICY_HELD_BACK;
 	return s->policy;
 }

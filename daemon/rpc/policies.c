@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tcptuned/algo/holdback.h>
+#include <tcptuned/algo/trial_draw.h>
 
 #include "config/load.h"
 #include "flows/scan.h"
@@ -173,8 +173,8 @@ static bool is_held_back(const struct tcptuned_policy *policy, const struct tcpt
 
 	memcpy(local, tuple->local, sizeof(local));
 	memcpy(remote, tuple->remote, sizeof(remote));
-	return holdback_draw(policy->trial, policy->holdback, local, remote, tuple->local_port,
-			     tuple->remote_port);
+	return trial_draw(policy->trial, policy->holdback, local, remote, tuple->local_port,
+			  tuple->remote_port);
 }
 
 /* The policy that a connection between these ends gets if it is made now, and by which rule. */

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "policy/trial.h"
-#include "tcptuned/algo/holdback.h"
+#include "tcptuned/algo/trial_draw.h"
 
 #define LOG_ONE TCPTUNED_OUTCOME_LOG_ONE
 
@@ -51,11 +51,11 @@ TEST(held_back_is_a_random_share)
 		for (unsigned int i = 0; i < n; i++) {
 			__u32 port = 32768 + i;
 			unsigned int a =
-				(unsigned int)holdback_draw(7, q32, client, server, port, 443);
+				(unsigned int)trial_draw(7, q32, client, server, port, 443);
 			unsigned int b =
-				(unsigned int)holdback_draw(7, q32, server, client, 443, port);
+				(unsigned int)trial_draw(7, q32, server, client, 443, port);
 
-			assert_int_equal(a, holdback_draw(7, q32, client, server, port, 443));
+			assert_int_equal(a, trial_draw(7, q32, client, server, port, 443));
 			here += a;
 			there += b;
 			both += a && b;
