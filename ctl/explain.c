@@ -279,7 +279,7 @@ static const struct ctl_template last_texts[] = {
 	{"receive.limit=receiver_window",
 	 "this host's receive window, {advertised_window_bytes:bytes}"},
 	{"receive.limit=receiver_window receive.request=application",
-	 ", which its application fixed (SO_RCVBUF)"},
+	 ", which its application fixed (SO_RCVBUF or TCP_WINDOW_CLAMP)"},
 	{"receive.limit=receiver_window receive.reason=capped",
 	 ", by the policy's maximum (receive_window_max)"},
 	{"receive.limit=receiver_window receive.reason=budget", ", by the memory budget"},

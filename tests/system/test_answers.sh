@@ -83,7 +83,7 @@ test_table_of_answers() {
 		"the sender or its application, not this host's window: [0-9]+ bytes .* offered, [0-9]+ bytes \
 .*used per round trip, RTT [0-9.]+ms, minimum [0-9.]+ms"
 	explains 7003 "the peer's receive window, [0-9]+ bytes" \
-		"this host's receive window, [0-9]+ bytes.*, which its application fixed \(SO_RCVBUF\)"
+		"this host's receive window, [0-9]+ bytes.*, which its application fixed \(SO_RCVBUF or TCP_WINDOW_CLAMP\)"
 	explains 7004 "the peer's receive window, which is closed: its application does not read" \
 		"the application, which does not read as fast as data arrive"
 	explains 7006 "the peer's receive window, [0-9]+ bytes" \
