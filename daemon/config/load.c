@@ -406,31 +406,6 @@ static int read_set(struct loading *l, const char *text)
 
 /* ---- checks, after everything has been read -------------------------------------------- */
 
-static bool is_below(const char *path, const char *directory)
-{
-	size_t length = strlen(directory);
-
-	while (length > 1 && directory[length - 1] == '/')
-		length--;
-	return !strncmp(path, directory, length) && (path[length] == '/' || !path[length]);
-}
-
-static int check_directories(struct loading *l)
-{
-	const struct tcptuned_config *c = &l->config;
-	const char *origin = c->origin[key_index("tcptuned", "runtime_directory")];
-
-	if (!strcmp(origin, "default"))
-		origin = c->origin[key_index("tcptuned", "bpffs")];
-	if (is_below(c->runtime_directory, c->bpffs))
-		return FAIL_LOADING(
-			l, EINVAL,
-			"%s: tcptuned.runtime_directory: %.100s is inside tcptuned.bpffs, %.100s, "
-			"which holds no ordinary files; use another directory, as /run/tcptuned",
-			origin, c->runtime_directory, c->bpffs);
-	return 0;
-}
-
 /* Copy from [policy] what the section does not set. Conditions, with a word for "any", stay. */
 static void inherit(const struct tcptuned_config *config, struct tcptuned_named_policy *policy)
 {
@@ -553,7 +528,6 @@ static int load(struct loading *l, const char *path, const char *const *set)
 
 	for (; set && *set && !error; set++)
 		error = read_set(l, *set);
-	error = error ?: check_directories(l);
 	for (size_t i = 0; !error && i < l->config.policies_len; i++)
 		error = finish_policy(l, &l->config.policies[i]);
 	return error;

@@ -335,15 +335,10 @@ TEST(every_mistake)
 		{"[policy a]\nbeta = 0.1\n", 2, "policy a.beta", "belongs in [bitcp]"},
 		{"[policy a]\nmode = off\n[policy b]\nmode = off\n[policy a]\nmode = tune\n", 6,
 		 "policy a.mode: given a second time", "after line 2"},
-		{"[tcptuned]\n\nruntime_directory = /sys/fs/bpf/run\n", 3,
-		 "tcptuned.runtime_directory", "use another"},
-		{"[tcptuned]\n\n\nbpffs = /run/\n", 4, "/run/tcptuned is inside", "use another"},
 	};
 
 	for_each_row (r, files)
 		load_fails(r->text, r->line, r->part, r->remedy);
-	/* A name that only begins alike is another directory. */
-	load("[tcptuned]\nruntime_directory = /sys/fs/bpfx\n");
 }
 
 TEST(nul)
