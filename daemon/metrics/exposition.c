@@ -209,9 +209,7 @@ static const struct row budget[] = {
 };
 
 static const struct row paths[] = {
-	{"tcptuned_paths_expired_total", NO_LABEL, SNAPSHOT(paths.expired),
-	 "Prefixes that were forgotten because no connection added to them for too long."},
-	{"tcptuned_paths_database_errors_total", NO_LABEL, SNAPSHOT(paths.database_errors),
+	{"tcptuned_paths_database_errors_total", NO_LABEL, SNAPSHOT(database_errors),
 	 "Times that the database of paths could not be read or written."},
 	{"tcptuned_streams_groups", NO_LABEL, SNAPSHOT(groups.groups),
 	 "Groups of connections from a control group to a host, in one direction, that carry data."},
@@ -533,12 +531,6 @@ static void print_policies(struct prom *prom, const struct tcptuned_snapshot *sn
 				     "What a policy does: 1 for the mode that applies.",
 				     mode == p->mode, PLAIN, "policy", p->name, "mode",
 				     tcptuned_word(WORDS_MODE, mode), NULL);
-	for (p = snap->policies; p < end; p++)
-		for (unsigned int send = 0; send < 2; send++)
-			print_sample(prom, "tcptuned_policy_window_max_bytes",
-				     "Largest window that right-sizing may set.",
-				     send ? p->snd_window_max : p->rcv_window_max, PLAIN, "policy",
-				     p->name, "direction", send ? "send" : "receive", NULL);
 }
 
 #define CARRIED(id) FIELD_OF(tcptuned_traffic, carried[TCPTUNED_##id])
@@ -604,17 +596,10 @@ static void print_trials(struct prom *prom, const struct tcptuned_snapshot *snap
 
 static void print_budget(struct prom *prom, const struct tcptuned_snapshot *snap)
 {
-	const struct budget *b = &snap->budget;
-	bool scarce = budget_is_scarce(b);
-
 	print_rows(prom, budget, ARRAY_SIZE(budget), snap);
 	print_sample(prom, "tcptuned_budget_scarce",
-		     "Whether connections could use more than the budget.", scarce, PLAIN, NULL);
-	if (scarce)
-		print_sample(prom, "tcptuned_budget_share_bytes",
-			     "Largest share of one connection in one direction, while the "
-			     "budget is scarce.",
-			     MIN(budget_find_level(b), b->total / BUDGET_PART), PLAIN, NULL);
+		     "Whether connections could use more than the budget.",
+		     budget_is_scarce(&snap->budget), PLAIN, NULL);
 }
 
 static const struct row program_rows[] = {
@@ -646,7 +631,7 @@ static void print_cost(struct prom *prom, const struct tcptuned_snapshot *snap)
 	print_sample(prom, "tcptuned_connection_records_bytes",
 		     "Memory of the records of open connections: their number times the size "
 		     "that the kernel allocates.",
-		     snap->flows.sums.records * bpf->storage_bytes, PLAIN, NULL);
+		     snap->flows.sums.records * TCPTUNED_RECORD_BYTES, PLAIN, NULL);
 	print_rows(prom, cost, ARRAY_SIZE(cost), snap);
 }
 
@@ -678,11 +663,6 @@ void tcptuned_metrics_format(FILE *out, const struct tcptuned_snapshot *snap)
 	}
 	if (snap->budget_ok)
 		print_budget(&prom, snap);
-	if (snap->paths.ok)
-		print_sample(&prom, "tcptuned_paths_known",
-			     "Destination prefixes in the path memory; a large number is "
-			     "counted once a minute.",
-			     snap->paths.known, PLAIN, NULL);
 	print_rows(&prom, paths, ARRAY_SIZE(paths), snap);
 	if (snap->flows_ok) {
 		print_aggregates(&prom, snap);

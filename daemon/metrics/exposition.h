@@ -27,7 +27,6 @@ struct tcptuned_bpfstats {
 	bool enabled; /* runs and run_time_ns are being counted */
 	unsigned int programs_len;
 	struct tcptuned_program_stats programs[TCPTUNED_PROGRAMS_MAX];
-	__u64 storage_bytes; /* one connection's record, as the kernel allocates it */
 };
 
 struct tcptuned_process_stats {
@@ -66,7 +65,7 @@ struct tcptuned_snapshot {
 	struct tcptuned_totals totals; /* sums over all CPUs */
 	bool budget_ok;		       /* the budget could be read */
 	struct budget budget;
-	struct tcptuned_path_stats paths;
+	__u64 database_errors; /* of the path memory */
 	struct tcptuned_passive_stats groups;
 	struct tcptuned_flows flows; /* .top: those of the daemon's own network namespace */
 	struct tcptuned_bpfstats bpf;

@@ -32,37 +32,6 @@ struct tcptuned_scrape {
 	struct tcptuned_snapshot snap;
 };
 
-/*
- * Bytes before a value in socket storage: struct bpf_local_storage_elem, which is a cache line, and
- * a pointer (bpf_local_storage.h, 6.1 to 7.2).
- */
-#define STORAGE_HEAD_BYTES (64 + 8)
-
-/* Bytes per socket: struct bpf_local_storage, unless another map needed it before. */
-#define STORAGE_SOCKET_BYTES 168
-
-/* The sizes that kmalloc() and bpf_mem_alloc() allocate: powers of two, 96 and 192. */
-static __u64 allocated_bytes(__u64 size)
-{
-	__u64 class = 16;
-
-	while (class < size)
-		class *= 2;
-	return class / 4 * 3 >= size && class <= 256 && class >= 128 ? class / 4 * 3 : class;
-}
-
-/* Bytes that the kernel allocates for a record in socket storage of the map @fd, or 0. */
-static __u64 storage_bytes(int fd)
-{
-	struct bpf_map_info info = {};
-	__u32 len = sizeof(info);
-
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
-		return 0;
-	return allocated_bytes(STORAGE_HEAD_BYTES + info.value_size) +
-	       allocated_bytes(STORAGE_SOCKET_BYTES);
-}
-
 static void read_program(struct tcptuned_program_stats *ret, const struct tcptuned_program *program)
 {
 	struct bpf_prog_info info = {};
@@ -81,7 +50,6 @@ static void read_cost_of_programs(struct tcptuned_bpfstats *stats,
 {
 	memset(stats, 0, sizeof(*stats));
 	stats->enabled = tcptuned_sysctl_number("kernel.bpf_stats_enabled", 0);
-	stats->storage_bytes = storage_bytes(bpf_map__fd(kernel->bpf->maps.flows));
 	stats->programs_len = kernel->programs_len;
 	for (unsigned int i = 0; i < kernel->programs_len; i++)
 		read_program(&stats->programs[i], &kernel->programs[i]);
@@ -227,7 +195,7 @@ static void read_everything(struct tcptuned_scrape *scrape)
 	snap->taken_over = kernel->origin == TCPTUNED_TAKEN_OVER ||
 			   kernel->origin == TCPTUNED_UPGRADED;
 	if (scrape->options.paths)
-		tcptuned_paths_stats(scrape->options.paths, &snap->paths);
+		snap->database_errors = tcptuned_paths_database_errors(scrape->options.paths);
 	snap->groups = shared->groups;
 	snap->totals_ok =
 		!tcptuned_maps_read_totals(bpf_map__fd(kernel->bpf->maps.totals), &snap->totals);

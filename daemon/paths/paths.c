@@ -22,8 +22,6 @@
 #include "util/log.h"
 
 #define SAVE_EVERY_S	600
-#define COUNT_MANY	4096 /* prefixes from which they are counted once a minute only */
-#define COUNT_S		60
 #define BATCH		1024 /* entries per system call; more than any bucket of the map has */
 #define STATE_DIRECTORY "tcptuned.state_directory"
 #define FILE_TEXT	(TCPTUNED_CONFIG_TEXT + 16)
@@ -37,11 +35,10 @@ struct tcptuned_paths {
 	__u32 own_netns;  /* its inode number */
 	/* In memory that processes share, of which one uses it after the other. */
 	struct {
-		bool loaded;	 /* what is on disk is in the map */
-		bool failing;	 /* the last access failed, and this was logged */
-		__s64 tried_s;	 /* CLOCK_BOOTTIME of the last access to the database */
-		__s64 counted_s; /* CLOCK_BOOTTIME of stats.known */
-		struct tcptuned_path_stats stats;
+		bool loaded;   /* what is on disk is in the map */
+		bool failing;  /* the last access failed, and this was logged */
+		__s64 tried_s; /* CLOCK_BOOTTIME of the last access to the database */
+		__u64 database_errors;
 	} * shared;
 };
 
@@ -85,32 +82,14 @@ static int paths_fd(const struct tcptuned_paths *paths)
 	return bpf_map__fd(paths->kernel->bpf->maps.paths);
 }
 
-static void count_row(void *ctx, const struct tcptuned_path_key *key,
-		      const struct tcptuned_path *path)
-{
-	__u32 *count = ctx;
-
-	++*count;
-}
-
 static int streams_fd(const struct tcptuned_paths *paths)
 {
 	return bpf_map__fd(paths->kernel->bpf->maps.streams);
 }
 
-/* The whole map has to be read, because the kernel does not report the number of its entries. */
-void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret)
+__u64 tcptuned_paths_database_errors(const struct tcptuned_paths *paths)
 {
-	struct tcptuned_path_stats *stats = &paths->shared->stats;
-	__s64 now_s = tcptuned_clock_s(CLOCK_BOOTTIME);
-
-	if (!stats->ok || stats->known < COUNT_MANY ||
-	    now_s - paths->shared->counted_s >= COUNT_S) {
-		stats->known = 0;
-		stats->ok = !tcptuned_paths_each(paths_fd(paths), count_row, &stats->known, NULL);
-		paths->shared->counted_s = now_s;
-	}
-	*ret = *stats;
+	return paths->shared->database_errors;
 }
 
 int tcptuned_paths_configure(struct tcptuned_paths *paths,
@@ -152,7 +131,7 @@ static void access_database(struct tcptuned_paths *paths, database_access access
 
 	paths->shared->tried_s = tcptuned_clock_s(CLOCK_BOOTTIME);
 	error = try_access(paths, access, &err);
-	paths->shared->stats.database_errors += error < 0;
+	paths->shared->database_errors += error < 0;
 	if (error == -EUCLEAN && !tcptuned_pathdb_set_aside(paths->file)) {
 		log_warning("%s; it is now %s" TCPTUNED_PATHDB_DAMAGED
 			    ", and a new one is begun, without the paths of the old one",
@@ -249,8 +228,7 @@ static void save_row(void *ctx, const struct tcptuned_path_key *key,
 	struct saving *s = ctx;
 
 	if (path_expired(path, s->now_s, s->paths->settings.expire_s)) {
-		if (!bpf_map_delete_elem(paths_fd(s->paths), key))
-			s->paths->shared->stats.expired++;
+		bpf_map_delete_elem(paths_fd(s->paths), key);
 		return;
 	}
 	if (s->error)

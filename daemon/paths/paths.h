@@ -12,14 +12,6 @@
 
 struct tcptuned_paths;
 
-/* For the metrics. */
-struct tcptuned_path_stats {
-	bool ok;       /* the map could be read */
-	__u32 known;   /* prefixes in the kernel's map; up to a minute old if there are many */
-	__u64 expired; /* removed since the start because no connection added to them */
-	__u64 database_errors; /* since the start */
-};
-
 /*
  * Processes that are forked later share what one leaves to the next. @kernel is read at each call,
  * so that it may be attached later. @directory: of paths.db; copied. NULL: nothing is read from
@@ -52,7 +44,8 @@ bool tcptuned_paths_are_saved(const struct tcptuned_paths *paths);
 /* Save the map of @kernel, which is about to be removed, with the settings of its programs. */
 void tcptuned_paths_save_left(const struct tcptuned_kernel *kernel, const char *directory);
 
-void tcptuned_paths_stats(struct tcptuned_paths *paths, struct tcptuned_path_stats *ret);
+/* Times since the start that the database could not be read or written. */
+__u64 tcptuned_paths_database_errors(const struct tcptuned_paths *paths);
 
 /* Call @row for each prefix in the map @map_fd; times are CLOCK_BOOTTIME. */
 int tcptuned_paths_each(int map_fd, tcptuned_pathdb_row row, void *ctx, struct tcptuned_error *err);

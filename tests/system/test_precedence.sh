@@ -296,7 +296,7 @@ in_metrics() {
 }
 
 window_max() { # DIRECTION
-	metric "tcptuned_policy_window_max_bytes{policy=\"default\",direction=\"$1\"}"
+	ctl_json ".policies[] | select(.policy == \"default\").$1_window_max_bytes" policy list
 }
 
 windows() {

@@ -76,29 +76,26 @@ static int setup(void **state)
 
 	snap = calloc(1, sizeof(*snap));
 	assert_non_null(snap);
-	*snap = struct_of(tcptuned_snapshot, .version = "1.2.3", .revision = "0123456789ab",
-			  .kernel_release = "6.1.0-test", .policy_name = name_of, .bitcp = true,
-			  .reloads = {[true] = 7, [false] = 2}, .config_in_force = true,
-			  .totals_ok = true, .flows_ok = true, .limited_ok = true,
-			  .limited = {{1000000, 500000, 5000000}, {2000000, 3000000, 4000000}},
-			  .budget_ok = true, .start_time_us = 1700000000250000, .scrapes = 12,
-			  .scrapes_ns = 1500000000,
-			  .adoption = struct_of(tcptuned_adoption, .namespaces = 3,
-						.namespaces_failed = 1, .namespaces_vanished = 2,
-						.ns = 250000000),
-			  .paths = struct_of(tcptuned_path_stats, .ok = true, .known = 11,
-					     .expired = 12, .database_errors = 17),
-			  .groups = {.groups = 20, .measured = 21, .refused = 22},
-			  .budget = {.total = 1000, .granted = 900, .wanted = 5000, .level = 300},
-			  .bpf = struct_of(tcptuned_bpfstats, .enabled = true, .storage_bytes = 512,
-					   .programs_len = 2,
-					   .programs = {{"sockops", 2345, 1000000, 93000001},
-							{"dump_flows", 345, 12, 3456}}),
-			  .left_alone = {[TCPTUNED_SYSCTL_WMEM_MAX] = true}, .whole_host = true,
-			  .process = {.resident_bytes = 5242880,
-				      .open_fds = 31,
-				      .max_fds = 1024,
-				      .cpu_ns = 123456789});
+	*snap = struct_of(
+		tcptuned_snapshot, .version = "1.2.3", .revision = "0123456789ab",
+		.kernel_release = "6.1.0-test", .policy_name = name_of, .bitcp = true,
+		.reloads = {[true] = 7, [false] = 2}, .config_in_force = true, .totals_ok = true,
+		.flows_ok = true, .limited_ok = true,
+		.limited = {{1000000, 500000, 5000000}, {2000000, 3000000, 4000000}},
+		.budget_ok = true, .start_time_us = 1700000000250000, .scrapes = 12,
+		.scrapes_ns = 1500000000,
+		.adoption = struct_of(tcptuned_adoption, .namespaces = 3, .namespaces_failed = 1,
+				      .namespaces_vanished = 2, .ns = 250000000),
+		.database_errors = 17, .groups = {.groups = 20, .measured = 21, .refused = 22},
+		.budget = {.total = 1000, .granted = 900, .wanted = 5000, .level = 300},
+		.bpf = struct_of(tcptuned_bpfstats, .enabled = true, .programs_len = 2,
+				 .programs = {{"sockops", 2345, 1000000, 93000001},
+					      {"dump_flows", 345, 12, 3456}}),
+		.left_alone = {[TCPTUNED_SYSCTL_WMEM_MAX] = true}, .whole_host = true,
+		.process = {.resident_bytes = 5242880,
+			    .open_fds = 31,
+			    .max_fds = 1024,
+			    .cpu_ns = 123456789});
 	fill_histograms(snap->totals.histogram);
 	/* Demands of 100 and 4900. The level is out of date; one may have a quarter at most. */
 	snap->budget.need[budget_class_of(100)] = (struct budget_class){1, 100};
@@ -198,7 +195,6 @@ TEST(what_is_not_known_is_left_out)
 	assert_line("tcptuned_program_statistics_enabled 0");
 	assert_lacks(scraped, "tcptuned_program_run");
 	assert_line("tcptuned_budget_scarce 0");
-	assert_lacks(scraped, "tcptuned_budget_share_bytes");
 }
 
 static const char *name_by_place(const struct tcptuned_kernel *kernel, __u32 key,

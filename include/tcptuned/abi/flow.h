@@ -125,9 +125,10 @@ static inline void tcptuned_set_request(struct tcptuned_flow *flow, int receive,
 
 /*
  * The kernel allocates powers of two, and adds 72 bytes of its own to the record (struct
- * bpf_local_storage_elem and _data).
+ * bpf_local_storage_elem and _data). A socket with any record has a struct bpf_local_storage, too.
  */
 _Static_assert(sizeof(struct tcptuned_flow) <= 432, "a record fits into a slab of 512 bytes");
+#define TCPTUNED_RECORD_BYTES (512 + 192)
 
 /*
  * What was withheld from listeners, the last one of each port: an accepted socket does not lead to
