@@ -105,7 +105,7 @@ vary_random_loss() {
 	vary_pair random_loss_shared "$x" 100 "auto, cubic" tuned:default:$run_seconds $other
 }
 
-# The path becomes longer at half time. What is read in the five seconds that begin a second later.
+# The path becomes longer at half time. What is read in the five seconds that begin a second later, and after ten.
 bench_longer() {
 	local run_seconds change
 	vary_hosts

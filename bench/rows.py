@@ -155,10 +155,11 @@ def first_seconds() -> dict:
 
 
 def longer(change_s: str) -> dict:
-    """The five seconds that begin one second after the change of the path."""
+    """The five seconds that begin one second after the change of the path, and those from ten seconds after it on."""
     transfer, end = vary(), run_seconds()
-    since = float(change_s) + 1
+    since, later = float(change_s) + 1, float(change_s) + 10
     return transfer | {"after_mbps": mbps(transfer, since, min(since + 5, end)),
+                       "later_mbps": mbps(transfer, later, end) if later < end else None,
                        "rtt_end_ms": load_median(transfer, 1, end - 2, end)}
 
 
