@@ -35,10 +35,10 @@ struct tcptuned_paths {
 	__u32 own_netns;  /* its inode number */
 	/* In memory that processes share, of which one uses it after the other. */
 	struct {
-		bool loaded;   /* what is on disk is in the map */
-		bool failing;  /* the last access failed, and this was logged */
-		__s64 tried_s; /* CLOCK_BOOTTIME of the last access to the database */
-		__u64 database_errors;
+		bool loaded;	       /* what is on disk is in the map */
+		bool failing;	       /* the last access failed, and this was logged */
+		__s64 tried_s;	       /* CLOCK_BOOTTIME of the last access to the database */
+		__u64 database_errors; /* since the start */
 	} * shared;
 };
 

@@ -87,7 +87,7 @@ static int setup(void **state)
 		.adoption = struct_of(tcptuned_adoption, .namespaces = 3, .namespaces_failed = 1,
 				      .namespaces_vanished = 2, .ns = 250000000),
 		.database_errors = 17, .groups = {.groups = 20, .measured = 21, .refused = 22},
-		.budget = {.total = 1000, .granted = 900, .wanted = 5000, .level = 300},
+		.budget = {.total = 1000, .granted = 900, .wanted = 5000},
 		.bpf = struct_of(tcptuned_bpfstats, .enabled = true, .programs_len = 2,
 				 .programs = {{"sockops", 2345, 1000000, 93000001},
 					      {"dump_flows", 345, 12, 3456}}),
@@ -97,9 +97,6 @@ static int setup(void **state)
 			    .max_fds = 1024,
 			    .cpu_ns = 123456789});
 	fill_histograms(snap->totals.histogram);
-	/* Demands of 100 and 4900. The level is out of date; one may have a quarter at most. */
-	snap->budget.need[budget_class_of(100)] = (struct budget_class){1, 100};
-	snap->budget.need[budget_class_of(4900)] = (struct budget_class){1, 4900};
 
 	assert_int_equal(tcptuned_flows_init(&snap->flows, 3), 0);
 	fill_flow(&snap->flows.top[0]);
